@@ -1,0 +1,208 @@
+"""The native engine. Arrays in, arrays out; every array is float64 and C-contiguous unless said otherwise."""
+
+from typing import Literal, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+__version__: str
+
+class InputError(ValueError):
+    """What was given cannot be learned or predicted from. `args` is (message, code)."""
+
+class ConfigError(ValueError):
+    """A parameter is outside what is allowed. `args` is (message, code)."""
+
+class ModelFileError(ValueError):
+    """A model file is damaged, truncated, or from a newer version. `args` is (message, code)."""
+
+def error_catalogue() -> list[tuple[str, str, str]]:
+    """Every error the engine can give: (code, exception class name, template of the message)."""
+
+@final
+class MemberConfig:
+    """One member of the bank: a cloud of dynamic trees. Frozen."""
+
+    def __init__(
+        self,
+        *,
+        leaf: Literal["constant", "linear", "multinomial"],
+        n_particles: int = 1000,
+        max_active: int | None = None,  # None: keep everything active
+        discard: Literal["oldest", "random", "alc", "entropy"] = "oldest",
+        forgetting: float | None = None,  # None: every particle carries its own
+        prior: Literal["default", "reference"] = "default",
+        evidence: Literal["joint", "conditional"] = "joint",
+        division: Literal["proportional", "gaussian"] | None = None,  # None: gaussian where the leaf can
+        split_alpha: float = 0.95,
+        split_beta: float = 2.0,
+        min_leaf: int | None = None,  # None: 2p+4 linear, 4 constant, 1 multinomial (3 when p > 20)
+        n_candidates: int | None = None,  # None: chosen from p
+        dirichlet: float | None = None,  # None: 1/K
+        lags: int = 0,  # how many of the last targets are appended to the inputs of this member
+    ) -> None: ...
+
+@final
+class Model:
+    """A bank of clouds that see the same stream, mixed by recent predictive likelihood."""
+
+    def __init__(
+        self,
+        task: Literal["regression", "classification"],
+        n_inputs: int,
+        n_classes: int,  # 0 for regression; may grow later (add_classes)
+        members: list[MemberConfig],
+        seed: int,  # 0 <= seed < 2**64
+        *,
+        mixing_rates: list[float] = ...,  # forgetting rates of the bank's weights, mixed again ...
+        mixing_top: float = ...,  # ... at this rate
+    ) -> None: ...
+    @property
+    def task(self) -> str: ...
+    @property
+    def n_inputs(self) -> int: ...
+    @property
+    def n_classes(self) -> int: ...
+    @property
+    def n_members(self) -> int: ...
+    @property
+    def n_seen(self) -> int:
+        """Rows learned so far (rows of weight 0 are not learned and do not count)."""
+    @property
+    def ln_evidence(self) -> float:
+        """Sum over rows of the log of the bank's one-step-ahead predictive."""
+    def ln_evidence_trace(self) -> Floats:
+        """The last (at most 4096) terms of that sum, oldest first."""
+    def learn(self, x: Floats, y: Floats, weight: Floats | None = None, *, n_threads: int = 1) -> Floats:
+        """Learn rows in order; returns ln predictive of each row before it was learned. Classes are 0.0, 1.0, ...
+        NaN in x is a missing value. On KeyboardInterrupt the rows before `n_seen` are learned and the model is valid."""
+    def forecast_then_learn(
+        self,
+        x_test: Floats,
+        y_test: Floats,  # NaN: not known, no density/pit for that row
+        x: Floats,
+        y: Floats,
+        weight: Floats | None = None,
+        *,
+        levels: Floats | None = None,  # quantile levels wanted
+        n_threads: int = 1,
+    ) -> Forecast:
+        """For every i: forecast x_test[i], then learn (x[i], y[i]). The prequential loop is x_test = x, y_test = y.
+        x may have fewer rows than x_test, or none: the first rows of x_test are then only forecast (labels that arrive late):
+        row i of x_test is followed by learning row i - (len(x_test) - len(x)) of x, if that is >= 0."""
+    def predictive(self, x: Floats) -> Predictive:
+        """The predictive distribution at each row, as of now: learning more does not change it. Cheap until asked."""
+    def add_classes(self, n_classes: int) -> None: ...
+    def retire(self, member: int, ix: list[int]) -> None:
+        """Retire these points (positions in `active(member)`) from one member's pool."""
+    def rejuvenate(self) -> None:
+        """Re-run every cloud over its active points in a new random order, starting from the retired knowledge."""
+    def weights(self) -> Floats:
+        """Weight of each member in the next prediction."""
+    def active(self, member: int) -> ActivePool: ...
+    def forgetting(self, member: int) -> tuple[Floats, Floats]:
+        """(values, share of particles)."""
+    def tree_stats(self, member: int) -> TreeStats: ...
+    def tree(self, member: int, particle: int) -> TreeDump: ...
+    def split_use(self, member: int) -> Floats:
+        """Average over particles of the number of splits on each of this member's inputs."""
+    def member_config(self, member: int) -> MemberConfig: ...
+    def copy(self) -> Model: ...
+    def save(self, meta: bytes) -> bytes: ...
+    @staticmethod
+    def load(data: bytes) -> tuple[Model, bytes]: ...
+
+@final
+class Forecast:
+    """One-step-ahead forecasts of a run, one row each."""
+
+    @property
+    def mean(self) -> Floats: ...  # regression
+    @property
+    def var(self) -> Floats: ...  # regression; inf where it does not exist
+    @property
+    def epistemic(self) -> Floats: ...  # regression: the part of var that more data would remove
+    @property
+    def pit(self) -> Floats: ...  # regression: cdf at y_test
+    @property
+    def crps(self) -> Floats: ...  # regression: exact CRPS of the mixture at y_test
+    @property
+    def quantiles(self) -> Floats: ...  # regression: (rows, levels)
+    @property
+    def proba(self) -> Floats: ...  # classification: (rows, n_classes)
+    @property
+    def ln_density(self) -> Floats: ...  # ln predictive at y_test
+    @property
+    def weights(self) -> Floats: ...  # (rows, members): the bank's weights at each row
+
+@final
+class Predictive:
+    """Predictive distributions of many rows: an exact mixture of Student-t (regression) or of class probabilities."""
+
+    @property
+    def n_rows(self) -> int: ...
+    def mean(self, n_threads: int = 1) -> Floats: ...
+    def var(self, n_threads: int = 1) -> tuple[Floats, Floats]:
+        """(total variance, the part due to not knowing the model)."""
+    def ln_density(self, y: Floats, n_threads: int = 1) -> Floats:
+        """y: one value a row (classification: class index)."""
+    def cdf(self, y: Floats, n_threads: int = 1) -> Floats: ...
+    def crps(self, y: Floats, n_threads: int = 1) -> Floats: ...
+    def quantile(self, levels: Floats, n_threads: int = 1) -> Floats:
+        """(rows, levels), by root-finding on the exact mixture."""
+    def sample(self, n: int, seed: int) -> Floats:
+        """(rows, n). Classification: class indices."""
+    def proba(self, n_threads: int = 1) -> Floats: ...
+
+@final
+class ActivePool:
+    @property
+    def x(self) -> Floats: ...
+    @property
+    def y(self) -> Floats: ...
+    @property
+    def weight(self) -> Floats: ...
+    @property
+    def age(self) -> NDArray[np.uint64]: ...  # rows learned since this one
+    @property
+    def score(self) -> Floats: ...  # discard score (smallest leaves first); NaN for oldest and random
+
+@final
+class TreeStats:
+    """Per particle: one entry for each of the cloud's n_particles."""
+
+    @property
+    def n_distinct(self) -> int: ...  # distinct trees in the cloud
+    @property
+    def height(self) -> NDArray[np.uint32]: ...  # depth of the deepest leaf; a lone root has height 0
+    @property
+    def n_leaves(self) -> NDArray[np.uint32]: ...
+    @property
+    def active_per_leaf(self) -> Floats: ...  # mean over the particle's leaves
+    @property
+    def retired_per_leaf(self) -> Floats: ...
+    @property
+    def forgetting(self) -> Floats: ...
+
+@final
+class TreeDump:
+    """One tree in preorder. Leaves have split_dim -1."""
+
+    @property
+    def split_dim(self) -> NDArray[np.int64]: ...
+    @property
+    def cut(self) -> Floats: ...
+    @property
+    def nan_left(self) -> NDArray[np.bool_]: ...
+    @property
+    def left(self) -> NDArray[np.int64]: ...
+    @property
+    def right(self) -> NDArray[np.int64]: ...
+    @property
+    def n_active(self) -> Floats: ...  # leaves
+    @property
+    def n_retired(self) -> Floats: ...  # leaves
+    @property
+    def value(self) -> Floats: ...  # (nodes, 1) mean at the leaf's centre, or (nodes, K) class probabilities; NaN at splits
