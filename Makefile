@@ -1,0 +1,125 @@
+# Everything a reader or a machine runs goes through here; `make` alone lists it.
+# Fresh machine: Python, Rust and a C compiler are enough, the rest is fetched into .venv and target/.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+SHELL := /bin/bash
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+# A toolchain installed a minute ago is often not yet on PATH. ($(shell) does not see exported variables before make 4.4.)
+export PATH := $(PATH):$(HOME)/.cargo/bin
+CARGO := $(shell PATH='$(PATH)' command -v cargo)
+# The binding is checked against the interpreter it will be loaded by, not whichever python is first on PATH.
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+
+# Directories are prerequisites too: removing a source file changes only its directory's time.
+ENGINE := Cargo.toml $(wildcard Cargo.lock) pyproject.toml $(wildcard crates/*/Cargo.toml) \
+          $(shell find crates/sapwood/src crates/sapwood-py/src -type d -o -name '*.rs')
+VENV_STAMP := $(VENV)/.made
+BUILD_STAMP := $(VENV)/.built
+DOCS_STAMP := $(VENV)/.docs-tools
+
+##@ Use it
+
+.PHONY: demo
+demo: build ## Learn a drifting stream, print scores beside baselines, draw the picture into demo/
+	$(BIN)/python examples/demo.py $(ARGS)
+
+.PHONY: build
+build: $(BUILD_STAMP) ## Make .venv with the extension (release mode), the package and its test extras
+
+.PHONY: wheel
+wheel: build ## Make one abi3 wheel in dist/ and try it in a fresh environment
+	rm -rf dist/sapwood-*.whl dist/.trial
+	$(BIN)/maturin build --release --out dist
+	$(PYTHON) -m venv dist/.trial
+	dist/.trial/bin/python -m pip install --quiet dist/sapwood-*-cp310-abi3-*.whl
+	dist/.trial/bin/python examples/five_lines.py
+	rm -rf dist/.trial
+	@ls -lh dist/sapwood-*.whl
+
+##@ Check it
+
+.PHONY: test
+test: test-rust test-python ## Run every test: the engine against its oracle, then the Python package
+
+.PHONY: test-rust
+test-rust: | toolchain ## Run the tests of the core and the oracle only
+	cargo test --release -p sapwood -p sapwood-oracle
+
+.PHONY: test-python
+test-python: build ## Run the Python tests only (ARGS='-k name' to choose)
+	$(BIN)/python -m pytest $(ARGS)
+
+.PHONY: lint
+lint: build ## Formatting, clippy, ruff and mypy; any warning fails
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy python/sapwood
+
+.PHONY: format
+format: build ## Rewrite the sources the way lint wants them
+	cargo fmt --all
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+##@ Measure it
+
+.PHONY: bench
+bench: build ## Speed, beside the peers that are installed
+	$(BIN)/python -m benchmarks.speed $(ARGS)
+
+.PHONY: bench-quality
+bench-quality: build ## Predictive quality on the streams the defaults were chosen for
+	$(BIN)/python -m benchmarks.quality $(ARGS)
+
+##@ Read it
+
+.PHONY: docs
+docs: build $(DOCS_STAMP) ## Build the documentation into site/; a broken reference fails
+	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs site
+
+.PHONY: help
+help: ## List these commands
+	@awk 'BEGIN { FS = ":.*## " } \
+	      /^##@ /             { printf "\n%s\n", substr($$0, 5) } \
+	      /^[a-z-]+:.*## /    { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: clean
+clean: ## Remove everything the other commands made
+	rm -rf $(VENV) target dist site demo python/sapwood/_core*.so .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	find python tests benchmarks experiments examples docs -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# ---- what the commands above stand on ----
+
+$(BUILD_STAMP): $(ENGINE) $(VENV_STAMP)
+	$(BIN)/maturin develop --release --extras test
+	@touch $@
+
+$(VENV_STAMP): | toolchain
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet 'maturin>=1.9,<2'
+	@touch $@
+
+$(DOCS_STAMP): docs/requirements.txt $(VENV_STAMP)
+	$(BIN)/python -m pip install --quiet --requirement docs/requirements.txt
+	@touch $@
+
+# Each line is either nothing or the one sentence that says what is missing.
+RUST_NEEDED := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+.PHONY: toolchain
+toolchain:
+	$(if $(shell $(PYTHON) --version 2>&1 | grep ^Python),,$(error $(PYTHON) does not run: install Python 3.10 or newer, or name one with `make PYTHON=/path/to/python`))
+	$(if $(shell $(PYTHON) -c 'import sys; sys.version_info >= (3, 10) and print(1)'),,$(error $(shell $(PYTHON) --version 2>&1) is too old: install Python 3.10 or newer, or name one with `make PYTHON=/path/to/python`))
+	$(if $(shell $(PYTHON) -c 'import ensurepip, venv; print(1)' 2>/dev/null),,$(error $(PYTHON) cannot make virtual environments: install its venv module (on Debian and Ubuntu the package python3-venv)))
+	$(if $(CARGO),,$(error cargo was not found: install Rust $(RUST_NEEDED) or newer from https://rustup.rs))
+	$(if $(shell printf '%s\n' $(RUST_NEEDED) "$$($(CARGO) --version | cut -d' ' -f2)" | sort -CV && echo 1),,$(error $(shell $(CARGO) --version) is too old: run `rustup update`, Rust $(RUST_NEEDED) or newer is needed))
+	$(if $(shell command -v cc),,$(error cc was not found: install a C compiler, which Rust links with (on Debian and Ubuntu the package build-essential)))
+	@:
