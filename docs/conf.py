@@ -1,0 +1,39 @@
+"""How Sphinx builds these pages (`make docs`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import sapwood
+from sapwood._core import error_catalogue
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+project = "Sapwood"
+author = "The Sapwood authors"
+version = release = sapwood.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx.ext.napoleon"]
+exclude_patterns = ["_generated/*"]
+html_theme = "furo"
+html_title = f"Sapwood {release}"
+
+myst_enable_extensions = ["deflist", "dollarmath"]
+myst_heading_anchors = 3
+autodoc_typehints = "description"
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+
+
+def write_error_catalogue(app: Sphinx) -> None:
+    """The table of errors comes from the engine, so that it cannot go stale."""
+    rows = [f"| `{code}` | `{exception}` | {template} |" for code, exception, template in error_catalogue()]
+    page = Path(app.srcdir) / "_generated" / "errors.md"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text("\n".join(["| code | exception | message |", "|---|---|---|", *rows]) + "\n", encoding="utf-8")
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("builder-inited", write_error_catalogue)
