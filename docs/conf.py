@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sapwood
-from sapwood._core import error_catalogue
+from sapwood.errors import catalogue
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -28,8 +28,8 @@ napoleon_use_ivar = True
 
 
 def write_error_catalogue(app: Sphinx) -> None:
-    """The table of errors comes from the engine, so that it cannot go stale."""
-    rows = [f"| `{code}` | `{exception}` | {template} |" for code, exception, template in error_catalogue()]
+    """The table of errors comes from the catalogue itself, so that it cannot go stale."""
+    rows = [f"| `{entry.code}` | `{entry.exception.__name__}` | {entry.template} |" for entry in catalogue()]
     page = Path(app.srcdir) / "_generated" / "errors.md"
     page.parent.mkdir(exist_ok=True)
     page.write_text("\n".join(["| code | exception | message |", "|---|---|---|", *rows]) + "\n", encoding="utf-8")
