@@ -1,0 +1,162 @@
+"""Model files: the engine's container around the engine's state and a description of the estimator, as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood import errors
+from sapwood._core import Model
+from sapwood._labels import LabelBook
+
+if TYPE_CHECKING:
+    from sapwood._base import DynamicTreeEstimator
+
+_DESCRIPTION_VERSION = 1
+_LABEL_KINDS = "biufUO"
+
+
+def to_bytes(estimator: DynamicTreeEstimator) -> bytes:
+    """The whole of a started estimator, as bytes that do not depend on the machine or on ``n_jobs``."""
+    description = {
+        "version": _DESCRIPTION_VERSION,
+        "task": estimator._task,
+        "params": {
+            name: _plain_param(value) for name, value in estimator.get_params(deep=False).items() if name != "n_jobs"
+        },
+        "feature_names": _plain_names(getattr(estimator, "feature_names_in_", None)),
+        "classes": _plain_labels(getattr(estimator, "_labels", None)),
+    }
+    text = json.dumps(description, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return estimator._started().save(text.encode("ascii"))
+
+
+def from_bytes(data: bytes, classes: dict[str, type[DynamicTreeEstimator]]) -> DynamicTreeEstimator:
+    """The estimator that `to_bytes` made these bytes of; `classes` names the class for each task."""
+    model, meta = Model.load(data)
+    try:
+        description = json.loads(meta.decode("ascii"), parse_constant=_refuse_constant)
+        return _revive(model, description, classes)
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise errors.make("file_description", reason=reason) from None
+
+
+def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write beside the target, flush to the disk, then rename: the target is the old file or the new, never a part."""
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename itself durable, on systems where a folder can be opened."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _revive(model: Model, description: Any, classes: dict[str, type[DynamicTreeEstimator]]) -> DynamicTreeEstimator:
+    _demand(isinstance(description, dict), "it is not an object")
+    version = description["version"]
+    _demand(version == _DESCRIPTION_VERSION, f"it has version {version!r}, this package reads {_DESCRIPTION_VERSION}")
+    task = description["task"]
+    _demand(task == model.task, f"it says {task!r}, the model says {model.task!r}")
+    params = description["params"]
+    _demand(isinstance(params, dict), "params is not an object")
+    _demand("n_jobs" not in params, "params names n_jobs, which is never stored")
+    estimator = classes[task](**params)
+    labels = _labels_from(description["classes"])
+    n_classes = 0 if labels is None else len(labels)
+    _demand(n_classes == model.n_classes, f"it has {n_classes} classes, the model has {model.n_classes}")
+    names = _names_from(description["feature_names"])
+    _demand(names is None or len(names) == model.n_inputs, "the number of feature names is not the number of inputs")
+    estimator._adopt(model, names, **({} if labels is None else {"_labels": labels}))
+    return estimator
+
+
+def _plain_param(value: Any) -> Any:
+    """Parameters as JSON has them. A generator has given its seed to the model already and leaves no trace."""
+    if isinstance(value, (np.random.Generator, np.random.RandomState)):
+        return None
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain_param(item) for item in value]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise errors.make(
+        "param_value", name="a parameter", value=value, allowed="a number, text, None or a list to be saved"
+    )
+
+
+def _plain_names(names: NDArray[Any] | None) -> list[str] | None:
+    return None if names is None else [str(name) for name in names]
+
+
+def _names_from(names: Any) -> NDArray[Any] | None:
+    if names is None:
+        return None
+    _demand(isinstance(names, list) and all(isinstance(name, str) for name in names), "feature_names is not text")
+    return np.array(names, dtype=object)
+
+
+def _plain_labels(labels: LabelBook | None) -> dict[str, Any] | None:
+    if labels is None:
+        return None
+    return {"dtype": labels.classes.dtype.str, "values": labels.classes.tolist(), "codes": labels.codes.tolist()}
+
+
+def _labels_from(stored: Any) -> LabelBook | None:
+    if stored is None:
+        return None
+    values, codes = stored["values"], stored["codes"]
+    _demand(isinstance(values, list) and isinstance(codes, list), "classes are not lists")
+    dtype = np.dtype(stored["dtype"])
+    _demand(dtype.kind in _LABEL_KINDS, f"labels cannot have type {dtype}")
+    if dtype.kind == "U":
+        dtype = np.dtype(str)  # the width follows from the labels; a stored one could ask for any amount of memory
+    readable: Callable[[Any], bool] = _is_text if dtype.kind in "UO" else _is_number
+    _demand(all(map(readable, values)), f"labels are not of type {dtype}")
+    _demand(sorted(codes) == list(range(len(values))), "codes are not a numbering of the classes")
+    _demand(values == sorted(set(values)), "classes are not distinct and sorted")
+    classes = np.array(values, dtype=dtype)
+    _demand(classes.tolist() == values, f"labels do not fit type {dtype}")
+    return LabelBook(classes, np.array(codes, dtype=np.intp))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float))
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not allowed")
+
+
+def _demand(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise ValueError(otherwise)

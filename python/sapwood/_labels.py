@@ -1,0 +1,121 @@
+"""Class labels and the numbers the engine knows them by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+
+from sapwood import errors
+
+_TEXT = "text"
+_NUMBER = "a number"
+
+
+@dataclass(frozen=True, eq=False)
+class LabelBook:
+    """The classes met so far, sorted, and the engine's code of each.
+
+    The engine numbers classes in the order they arrive and never renumbers them; users expect ``classes_`` sorted.
+    ``codes[i]`` is the engine's code of ``classes[i]``, so ``proba[:, codes]`` has its columns in the users' order.
+    """
+
+    classes: NDArray[Any]
+    codes: NDArray[np.intp]
+
+    @classmethod
+    def empty(cls) -> LabelBook:
+        """No class yet."""
+        return cls(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.intp))
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    @cached_property
+    def _code_of(self) -> dict[Any, float]:
+        return dict(zip(self.classes.tolist(), self.codes.astype(float).tolist(), strict=True))
+
+    @cached_property
+    def class_of_code(self) -> NDArray[Any]:
+        """The classes in the engine's order."""
+        return self.classes[np.argsort(self.codes)]
+
+    def meet(self, labels: NDArray[Any], classes: NDArray[Any] | None = None) -> tuple[LabelBook, NDArray[np.float64]]:
+        """A book that holds these labels (and `classes`, labels to expect), and the engine's codes of `labels`."""
+        book = self if classes is None else self.extended(classes, source="classes")
+        try:
+            return book, book._encode(labels)
+        except (KeyError, TypeError):  # TypeError: what cannot be a label, such as a list; `extended` says so
+            book = book.extended(labels)
+            return book, book._encode(labels)
+
+    def _encode(self, labels: NDArray[Any]) -> NDArray[np.float64]:
+        code_of = self._code_of
+        return np.array([code_of[label] for label in labels.tolist()], dtype=np.float64)
+
+    def encode_or_nan(self, labels: NDArray[Any]) -> NDArray[np.float64]:
+        """The engine's codes, NaN for labels that are not in the book."""
+        return np.array([self._code_of.get(label, math.nan) for label in labels.tolist()], dtype=np.float64)
+
+    def extended(self, labels: NDArray[Any], source: str = "y") -> LabelBook:
+        """A book that also holds these labels; what cannot be a label, or is of another kind than ours, is refused."""
+        labels = _plain_labels(labels, source, kind=_kind(self.classes[0]) if len(self) else None)
+        fresh = sorted(set(labels.tolist()) - self._code_of.keys())
+        if not fresh:
+            return self
+        classes = np.unique(np.concatenate([self.classes, labels]) if len(self) else labels)
+        code_of = {**self._code_of, **{label: len(self) + i for i, label in enumerate(fresh)}}
+        return LabelBook(classes, np.array([code_of[label] for label in classes.tolist()], dtype=np.intp))
+
+
+def _plain_labels(labels: NDArray[Any], source: str, kind: str | None) -> NDArray[Any]:
+    """Labels as text or numbers, none missing, all of one kind (and of `kind`, if given)."""
+    if labels.dtype.kind == "O":
+        for row, label in enumerate(labels):
+            if _is_missing(label):
+                raise errors.make("label_missing", row=row, source=source, value=label)
+        found = _refuse_mixed(labels, source, kind)
+        if found == _NUMBER:  # numpy boxed them only because they came in a list of objects
+            labels = np.array(labels.tolist())
+    elif labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        row = int(np.isfinite(labels).argmin())
+        raise errors.make("label_missing", row=row, source=source, value=labels[row])
+    elif len(labels):
+        _refuse_mixed(labels[:1], source, kind)
+    try:
+        check_classification_targets(labels)
+    except (ValueError, TypeError) as error:
+        raise errors.make("label_type", reason=str(error)) from None
+    return labels
+
+
+def _refuse_mixed(labels: Iterable[Any], source: str, kind: str | None) -> str | None:
+    for row, label in enumerate(labels):
+        found = _kind(label)
+        kind = kind or found
+        if found != kind or found not in (_TEXT, _NUMBER):
+            expected = kind if kind in (_TEXT, _NUMBER) else f"{_TEXT} or {_NUMBER}"
+            raise errors.make("label_kind", row=row, source=source, value=label, kind=found, expected=expected)
+    return kind
+
+
+def _kind(label: Any) -> str:
+    if isinstance(label, str):
+        return _TEXT
+    if isinstance(label, (bool, int, float, np.bool_, np.number)):
+        return _NUMBER
+    return f"a {type(label).__name__}"
+
+
+def _is_missing(label: Any) -> bool:
+    # The missing values of tables (None, NaN, pandas.NA, pandas.NaT) are the objects that do not equal themselves.
+    if label is None:
+        return True
+    equal = label == label
+    return not isinstance(equal, (bool, np.bool_)) or not equal

@@ -1,0 +1,160 @@
+"""The regression estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+
+from sapwood import _input
+from sapwood._base import DynamicTreeEstimator
+from sapwood._chance import RandomState, threads_from
+from sapwood.distribution import PredictiveDistribution
+
+Floats = NDArray[np.float64]
+
+
+class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
+    """Bayesian dynamic trees for regression on data streams.
+
+    Learns row by row at constant memory: a bounded pool of observations stays active, the rest retire into the leaves'
+    prior knowledge, which fades as fast as the stream drifts. Predictions are mixtures of Student-t distributions.
+
+    Parameters
+    ----------
+    leaf : {"auto", "linear", "constant"}, default="auto"
+        The model inside a leaf.
+    n_particles : int, default=None
+        Trees in each cloud. None: 1000 in a cloud alone, 250 in a cloud of a bank.
+    lags : int or "auto", default=0
+        How many of the last targets the model also sees as inputs; use it where labels arrive before the next row is
+        predicted. A bank has each cloud with and without them. "auto": 1.
+    copies : int, default=1
+        Independent replicas of the bank.
+    max_active : int, None, list or "auto", default="auto"
+        Size of the active pool. None keeps every row (the offline dynamic tree), a list makes a bank of clouds, one a
+        size, and "auto" makes the recommended bank.
+    discard : {"auto", "oldest", "random", "alc"}, default="auto"
+        Which observation retires when the pool is full. "auto": the oldest, unless ``forgetting=1.0`` says that nothing
+        drifts; then the one whose loss costs least (active learning Cohn).
+    forgetting : float in [0, 1] or "auto", default="auto"
+        What each retirement leaves of the knowledge retired before, 1 for all. "auto": learned from the stream.
+    prior : {"default", "reference"}, default="default"
+        "default" is proper and does not depend on units; "reference" is improper and depends on the units of y.
+    evidence : {"joint", "conditional"}, default="joint"
+        Whether retired knowledge counts as data or as prior when a split is judged.
+    division : {"gaussian", "proportional"}, default=None
+        How a split divides retired knowledge: by where its inputs probably lay, or by shares of active points. None:
+        "gaussian" where the leaf model can.
+    split_alpha, split_beta : float, default=0.95, 2.0
+        A node at depth d is split with prior probability ``split_alpha * (1 + d) ** -split_beta``.
+    min_leaf : int, default=None
+        Fewest active points in a new leaf. None: chosen from the leaf model and the number of columns.
+    n_candidates : int, default=None
+        Splits proposed at each step. None: chosen from the number of columns.
+    random_state : int, Generator, RandomState or None, default=None
+        The same seed and data give the same model, to the byte, whatever ``n_jobs`` or the batches.
+    n_jobs : int, default=None
+        Threads. None is 1, -1 is every core.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if X had them when the model started.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sapwood import DynamicTreeRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(300, 2))
+    >>> y = np.sin(5 * X[:, 0]) + rng.normal(scale=0.1, size=300)
+    >>> model = DynamicTreeRegressor(random_state=0)
+    >>> for first in range(0, 300, 50):
+    ...     model = model.partial_fit(X[first : first + 50], y[first : first + 50])
+    >>> mean, std = model.predict(X[:5], return_std=True)
+    >>> mean.shape, std.shape, model.n_seen_
+    ((5,), (5,), 300)
+    """
+
+    _task = "regression"
+
+    def __init__(
+        self,
+        leaf: Literal["auto", "linear", "constant"] = "auto",
+        n_particles: int | None = None,
+        lags: int | Literal["auto"] = 0,
+        copies: int = 1,
+        max_active: int | Sequence[int | None] | Literal["auto"] | None = "auto",
+        discard: Literal["auto", "oldest", "random", "alc"] = "auto",
+        forgetting: float | Literal["auto"] = "auto",
+        prior: Literal["default", "reference"] = "default",
+        evidence: Literal["joint", "conditional"] = "joint",
+        division: Literal["gaussian", "proportional"] | None = None,
+        split_alpha: float = 0.95,
+        split_beta: float = 2.0,
+        min_leaf: int | None = None,
+        n_candidates: int | None = None,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.leaf = leaf
+        self.n_particles = n_particles
+        self.lags = lags
+        self.copies = copies
+        self.max_active = max_active
+        self.discard = discard
+        self.forgetting = forgetting
+        self.prior = prior
+        self.evidence = evidence
+        self.division = division
+        self.split_alpha = split_alpha
+        self.split_beta = split_beta
+        self.min_leaf = min_leaf
+        self.n_candidates = n_candidates
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DynamicTreeRegressor:
+        """Start afresh and learn the rows of X in order, once.
+
+        Parameters
+        ----------
+        X : array or table of shape (n_rows, n_columns)
+            numpy, pandas, polars, Arrow or lists. NaN is a missing value.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+            Rows of weight 0 are not learned.
+        """
+        inputs = _input.starting_inputs(X, self)
+        n_rows, n_inputs = inputs.x.shape
+        target = _input.targets(y, n_rows, self)
+        weight = _input.weights(sample_weight, n_rows)
+        self._learn_first(self._start(n_inputs, n_classes=0), inputs, target, weight)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> DynamicTreeRegressor:
+        """Learn more rows, in order. How rows are cut into batches does not matter. See `fit` for the arguments."""
+        model = self._model
+        if model is None:
+            return self.fit(X, y, sample_weight)
+        x = self._further_inputs(X)
+        n_rows = len(x)
+        target = y if _input.is_ready_target(y, n_rows) else _input.targets(y, n_rows, self)
+        model.learn(x, target, _input.weights(sample_weight, n_rows), n_threads=threads_from(self.n_jobs))
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+        """Expected value at each row of X, and with ``return_std=True`` the predictive standard deviation too."""
+        distribution = self.predict_dist(X)
+        return (distribution.mean(), distribution.std()) if return_std else distribution.mean()
+
+    def predict_dist(self, X: Any) -> PredictiveDistribution:
+        """The whole predictive distribution at each row of X; nothing is computed until it is asked for."""
+        predictive = self._started().predictive(self._further_inputs(X))
+        return PredictiveDistribution(predictive, n_threads=threads_from(self.n_jobs))
