@@ -33,12 +33,12 @@ demo: build ## Learn a drifting stream, print scores beside baselines, draw the 
 build: $(BUILD_STAMP) ## Make .venv with the extension (release mode), the package and its test extras
 
 .PHONY: wheel
-wheel: build ## Make one abi3 wheel in dist/ and try it in a fresh environment
+wheel: build ## Make one abi3 wheel in dist/ and run the README's Python with it in a fresh environment
 	rm -rf dist/sapwood-*.whl dist/.trial
 	$(BIN)/maturin build --release --out dist
 	$(PYTHON) -m venv dist/.trial
 	dist/.trial/bin/python -m pip install --quiet dist/sapwood-*-cp310-abi3-*.whl
-	dist/.trial/bin/python examples/five_lines.py
+	sed -n '/^```python/,/^```/{/^```/!p}' README.md | dist/.trial/bin/python -
 	rm -rf dist/.trial
 	@ls -lh dist/sapwood-*.whl
 
