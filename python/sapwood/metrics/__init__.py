@@ -1,0 +1,70 @@
+"""Scores of forecasts, as functions of arrays and as accumulators fed in chunks.
+
+A prequential loop makes a :class:`RegressionForecast` or :class:`ClassForecast` of each chunk and gives it to a
+:class:`Scoreboard`, or to single metrics, for the model and for each of :mod:`sapwood.metrics.baselines`.
+"""
+
+from sapwood.metrics import baselines
+from sapwood.metrics._base import Metric, Rolling
+from sapwood.metrics._classification import Accuracy, Brier, Ece, LogLoss
+from sapwood.metrics._forecast import ClassForecast, RegressionForecast
+from sapwood.metrics._functions import (
+    accuracy,
+    auc,
+    brier,
+    coverage90,
+    crps,
+    ece,
+    h_measure,
+    log_loss,
+    log_score,
+    mae,
+    pit_histogram,
+    rmse,
+    width90,
+)
+from sapwood.metrics._ranking import Auc, HMeasure
+from sapwood.metrics._regression import Coverage90, Crps, LogScore, Mae, PitHistogram, Rmse, Width90
+from sapwood.metrics._scoreboard import CLASSIFICATION_METRICS, METRICS, REGRESSION_METRICS, Scoreboard
+from sapwood.metrics._student_t import crps_student_t, crps_student_t_mixture, ln_density_student_t
+
+__all__ = [
+    "CLASSIFICATION_METRICS",
+    "METRICS",
+    "REGRESSION_METRICS",
+    "Accuracy",
+    "Auc",
+    "Brier",
+    "ClassForecast",
+    "Coverage90",
+    "Crps",
+    "Ece",
+    "HMeasure",
+    "LogLoss",
+    "LogScore",
+    "Mae",
+    "Metric",
+    "PitHistogram",
+    "RegressionForecast",
+    "Rmse",
+    "Rolling",
+    "Scoreboard",
+    "Width90",
+    "accuracy",
+    "auc",
+    "baselines",
+    "brier",
+    "coverage90",
+    "crps",
+    "crps_student_t",
+    "crps_student_t_mixture",
+    "ece",
+    "h_measure",
+    "ln_density_student_t",
+    "log_loss",
+    "log_score",
+    "mae",
+    "pit_histogram",
+    "rmse",
+    "width90",
+]

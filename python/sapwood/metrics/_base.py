@@ -1,0 +1,135 @@
+"""The shape of every metric: fed with chunks of forecasts, read at any time, over everything or the last rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.metrics._forecast import ClassForecast, RegressionForecast
+
+Floats = NDArray[np.float64]
+F = TypeVar("F", RegressionForecast, ClassForecast)
+V = TypeVar("V")
+
+
+class Metric(ABC, Generic[F, V]):
+    """A score of forecasts, fed in chunks of any size; the size never changes the value, not even its last bit.
+
+    Subclasses say which numbers they need of each row (``_terms``), how to absorb rows of them in constant memory
+    (``_absorb``), and the value of a table of them held whole (``_reduce``), which is what a rolling metric uses.
+    Metrics can be pickled, which is how a checkpoint keeps them.
+    """
+
+    name: ClassVar[str]
+    greater_is_better: ClassVar[bool | None]
+    forecast_type: type[F]
+
+    def __init__(self) -> None:
+        self.n_rows = 0
+
+    def update(self, forecast: F) -> None:
+        """Score some more rows. Rows whose ``y`` is not known are left out."""
+        terms = self._checked_terms(forecast)
+        self._absorb(terms)
+        self.n_rows += len(terms)
+
+    def rolling(self, window: int) -> Rolling[F, V]:
+        """A new metric of the same kind that scores only the last ``window`` rows it was shown, exactly."""
+        return Rolling(self, window)
+
+    @abstractmethod
+    def value(self) -> V:
+        """The score of all rows so far; NaN where it does not exist."""
+
+    def _checked_terms(self, forecast: F) -> Floats:
+        if not isinstance(forecast, self.forecast_type):
+            raise TypeError(
+                f"{self.name} was given a {type(forecast).__name__}; it scores a {self.forecast_type.__name__}."
+            )
+        return self._terms(forecast.known())
+
+    @abstractmethod
+    def _terms(self, forecast: F) -> Floats:
+        """The numbers needed of each row, shape (rows, columns)."""
+
+    @abstractmethod
+    def _absorb(self, terms: Floats) -> None: ...
+
+    @abstractmethod
+    def _reduce(self, terms: Floats) -> V: ...
+
+
+class Rolling(Generic[F, V]):
+    """A metric over the last ``window`` rows. Made by :meth:`Metric.rolling`; memory is that of the window.
+
+    Examples
+    --------
+    >>> from sapwood.metrics import Accuracy, ClassForecast
+    >>> recent = Accuracy().rolling(2)
+    >>> recent.update(ClassForecast(y=[1, 0, 0], proba=[[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]]))
+    >>> recent.value()
+    1.0
+    """
+
+    def __init__(self, metric: Metric[F, V], window: int) -> None:
+        if window < 1:
+            raise ValueError(f"window is {window}; a rolling metric needs at least 1 row.")
+        self.metric: Metric[F, V] = metric
+        self.window = window
+        self._held: Floats = np.empty((0, 0))
+
+    @property
+    def n_rows(self) -> int:
+        """Rows in the window now."""
+        return len(self._held)
+
+    def update(self, forecast: F) -> None:
+        """Show some more rows; the oldest leave."""
+        terms = self.metric._checked_terms(forecast)
+        width = max(self._held.shape[1], terms.shape[1])
+        both = np.concatenate([_widen(self._held, width), _widen(terms, width)])
+        self._held = both[-self.window :].copy()
+
+    def value(self) -> V:
+        """The score of the rows in the window; NaN where it does not exist."""
+        return self.metric._reduce(self._held)
+
+
+def _widen(terms: Floats, width: int) -> Floats:
+    # Only class probabilities can gain columns, and a class not yet known had probability zero.
+    return np.pad(terms, ((0, 0), (0, width - terms.shape[1])))
+
+
+def add_in_order(total: float, terms: Floats) -> float:
+    """``total`` plus every term, strictly from the left: the sum does not depend on how rows were cut into chunks."""
+    return float(np.cumsum(np.concatenate([[total], terms]))[-1])
+
+
+class MeanMetric(Metric[F, float]):
+    """A metric that is the mean of one number a row, or a function of that mean."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._total = 0.0
+
+    def value(self) -> float:
+        return self._finish(self._total / self.n_rows) if self.n_rows else float("nan")
+
+    def _terms(self, forecast: F) -> Floats:
+        return self._term(forecast)[:, np.newaxis]
+
+    @abstractmethod
+    def _term(self, forecast: F) -> Floats:
+        """The number whose mean is taken."""
+
+    def _absorb(self, terms: Floats) -> None:
+        self._total = add_in_order(self._total, terms[:, 0])
+
+    def _reduce(self, terms: Floats) -> float:
+        return self._finish(float(np.mean(terms[:, 0]))) if len(terms) else float("nan")
+
+    def _finish(self, mean: float) -> float:
+        return mean

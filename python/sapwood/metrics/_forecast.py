@@ -1,0 +1,192 @@
+"""What a metric is shown: some rows of forecasts together with what then happened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+LEVELS90 = (0.05, 0.95)
+
+
+class CoreRegressionForecast(Protocol):
+    """The part of the engine's forecast of a regression that metrics need."""
+
+    @property
+    def mean(self) -> Floats: ...
+    @property
+    def pit(self) -> Floats: ...
+    @property
+    def crps(self) -> Floats: ...
+    @property
+    def quantiles(self) -> Floats: ...
+    @property
+    def ln_density(self) -> Floats: ...
+
+
+class CoreClassForecast(Protocol):
+    """The part of the engine's forecast of a classification that metrics need."""
+
+    @property
+    def proba(self) -> Floats: ...
+    @property
+    def ln_density(self) -> Floats: ...
+
+
+def _column(name: str, values: ArrayLike, n_rows: int) -> Floats:
+    column = np.asarray(values, dtype=np.float64)
+    if column.shape != (n_rows,):
+        raise ValueError(f"{name} has shape {column.shape}; y has {n_rows} rows, so it must have shape ({n_rows},).")
+    return column
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionForecast:
+    """Forecasts of a number, one row each, and the number that came.
+
+    Attributes
+    ----------
+    y : array of shape (n,)
+        What came; NaN where it is not known (such rows are not scored).
+    mean, lower, upper : arrays of shape (n,)
+        Predictive mean and the 5 % and 95 % quantiles.
+    ln_density : array of shape (n,)
+        Log of the predictive density at ``y``.
+    pit, crps : arrays of shape (n,)
+        Predictive distribution function at ``y``, and the continuous ranked probability score.
+
+    Examples
+    --------
+    >>> from sapwood.metrics import RegressionForecast
+    >>> chunk = RegressionForecast(
+    ...     y=[1.0, 2.0], mean=[0.9, 2.2], lower=[0.0, 1.0], upper=[2.0, 3.0],
+    ...     ln_density=[-0.5, -0.6], pit=[0.6, 0.4], crps=[0.1, 0.2])
+    >>> len(chunk)
+    2
+    """
+
+    y: Floats
+    mean: Floats
+    lower: Floats
+    upper: Floats
+    ln_density: Floats
+    pit: Floats
+    crps: Floats
+
+    def __post_init__(self) -> None:
+        n = len(np.atleast_1d(np.asarray(self.y)))
+        for name in ("y", "mean", "lower", "upper", "ln_density", "pit", "crps"):
+            object.__setattr__(self, name, _column(name, getattr(self, name), n))
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @classmethod
+    def from_core(
+        cls, forecast: CoreRegressionForecast, y: ArrayLike, levels: Sequence[float] = LEVELS90
+    ) -> RegressionForecast:
+        """Take the engine's forecasts, made with the quantile ``levels``, beside what came."""
+        missing = [level for level in LEVELS90 if level not in levels]
+        if missing:
+            raise ValueError(f"levels is {list(levels)}; it must hold .05 and .95, the ends of the 90 % interval.")
+        low, high = (list(levels).index(level) for level in LEVELS90)
+        quantiles = forecast.quantiles
+        return cls(
+            y=np.asarray(y, dtype=np.float64),
+            mean=forecast.mean,
+            lower=quantiles[:, low],
+            upper=quantiles[:, high],
+            ln_density=forecast.ln_density,
+            pit=forecast.pit,
+            crps=forecast.crps,
+        )
+
+    def known(self) -> RegressionForecast:
+        """The rows whose ``y`` is known."""
+        here = ~np.isnan(self.y)
+        if here.all():
+            return self
+        return RegressionForecast(
+            self.y[here],
+            self.mean[here],
+            self.lower[here],
+            self.upper[here],
+            self.ln_density[here],
+            self.pit[here],
+            self.crps[here],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ClassForecast:
+    """Forecasts of a class, one row each, and the class that came.
+
+    Attributes
+    ----------
+    y : array of shape (n,)
+        Index of the class that came, 0, 1, ...; NaN where it is not known (such rows are not scored).
+    proba : array of shape (n, n_classes)
+        Predictive probabilities. A later chunk may have more columns: labels may appear at any time.
+    ln_density : array of shape (n,), optional
+        Log of the predictive probability of ``y``. Computed from ``proba`` if not given.
+    label : array of shape (n,), optional
+        Class to announce; the most probable one (the first of equals) if not given.
+
+    Examples
+    --------
+    >>> from sapwood.metrics import ClassForecast
+    >>> chunk = ClassForecast(y=[0, 1], proba=[[0.9, 0.1], [0.3, 0.7]])
+    >>> chunk.label.tolist()
+    [0.0, 1.0]
+    """
+
+    y: Floats
+    proba: Floats
+    ln_density: Floats = None  # type: ignore[assignment]  # never None once made
+    label: Floats = None  # type: ignore[assignment]  # never None once made
+
+    def __post_init__(self) -> None:
+        n = len(np.atleast_1d(np.asarray(self.y)))
+        y = _column("y", self.y, n)
+        proba = np.asarray(self.proba, dtype=np.float64)
+        if proba.ndim != 2 or len(proba) != n or proba.shape[1] < 1:
+            raise ValueError(f"proba has shape {proba.shape}; y has {n} rows, so it must have shape ({n}, n_classes).")
+        outside = np.flatnonzero((y < 0) | (y >= proba.shape[1]) | (np.floor(y) != y) & ~np.isnan(y))
+        if len(outside):
+            row = outside[0]
+            raise ValueError(
+                f"row {row} of y is {y[row]:g}; with {proba.shape[1]} columns of proba it must be a class "
+                f"index from 0 to {proba.shape[1] - 1}, or NaN."
+            )
+        ln_density = _ln_of_label(y, proba) if self.ln_density is None else _column("ln_density", self.ln_density, n)
+        label = np.argmax(proba, axis=1).astype(np.float64) if self.label is None else _column("label", self.label, n)
+        for name, value in (("y", y), ("proba", proba), ("ln_density", ln_density), ("label", label)):
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @classmethod
+    def from_core(cls, forecast: CoreClassForecast, y: ArrayLike) -> ClassForecast:
+        """Take the engine's forecasts beside what came (class indices)."""
+        return cls(y=np.asarray(y, dtype=np.float64), proba=forecast.proba, ln_density=forecast.ln_density)
+
+    def known(self) -> ClassForecast:
+        """The rows whose ``y`` is known."""
+        here = ~np.isnan(self.y)
+        if here.all():
+            return self
+        return ClassForecast(self.y[here], self.proba[here], self.ln_density[here], self.label[here])
+
+
+def _ln_of_label(y: Floats, proba: Floats) -> Floats:
+    ln_density = np.full(len(y), np.nan)
+    here = np.flatnonzero(~np.isnan(y))
+    with np.errstate(divide="ignore"):
+        ln_density[here] = np.log(proba[here, y[here].astype(np.intp)])
+    return ln_density

@@ -1,0 +1,195 @@
+"""Metrics of forecasts of a number."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.metrics._base import MeanMetric, Metric
+from sapwood.metrics._forecast import RegressionForecast
+
+Floats = NDArray[np.float64]
+
+
+class Rmse(MeanMetric[RegressionForecast]):
+    """Root of the mean squared error of the predictive mean.
+
+    Examples
+    --------
+    >>> from sapwood.metrics import Rmse
+    >>> from sapwood.metrics.baselines import NoChange
+    >>> metric = Rmse()
+    >>> metric.update(NoChange().forecast_then_learn([1.0, 3.0]))
+    >>> metric.value() == 2.5**0.5
+    True
+    """
+
+    name: ClassVar[str] = "rmse"
+    greater_is_better: ClassVar[bool | None] = False
+    forecast_type = RegressionForecast
+
+    def _term(self, forecast: RegressionForecast) -> Floats:
+        return (forecast.y - forecast.mean) ** 2
+
+    def _finish(self, mean: float) -> float:
+        return float(np.sqrt(mean))
+
+
+class Mae(MeanMetric[RegressionForecast]):
+    """Mean absolute error of the predictive mean.
+
+    Examples
+    --------
+    >>> from sapwood.metrics import Mae
+    >>> from sapwood.metrics.baselines import NoChange
+    >>> metric = Mae()
+    >>> metric.update(NoChange().forecast_then_learn([1.0, 3.0]))
+    >>> metric.value()
+    1.5
+    """
+
+    name: ClassVar[str] = "mae"
+    greater_is_better: ClassVar[bool | None] = False
+    forecast_type = RegressionForecast
+
+    def _term(self, forecast: RegressionForecast) -> Floats:
+        return np.abs(forecast.y - forecast.mean)
+
+
+class LogScore(MeanMetric[RegressionForecast]):
+    """Mean log predictive density of what came; in nats, and dependent on the unit of y.
+
+    Examples
+    --------
+    >>> from sapwood.metrics import LogScore
+    >>> from sapwood.metrics.baselines import NoChange
+    >>> metric = LogScore()
+    >>> metric.update(NoChange().forecast_then_learn([1.0, 3.0]))
+    >>> round(metric.value(), 3)
+    -2.136
+    """
+
+    name: ClassVar[str] = "log_score"
+    greater_is_better: ClassVar[bool | None] = True
+    forecast_type = RegressionForecast
+
+    def _term(self, forecast: RegressionForecast) -> Floats:
+        return forecast.ln_density
+
+
+class Crps(MeanMetric[RegressionForecast]):
+    """Mean continuous ranked probability score; in the unit of y, and equal to the MAE of a certain forecast.
+
+    Examples
+    --------
+    >>> from sapwood.metrics import Crps
+    >>> from sapwood.metrics.baselines import NoChange
+    >>> metric = Crps()
+    >>> metric.update(NoChange().forecast_then_learn([1.0, 3.0]))
+    >>> round(metric.value(), 3)
+    0.988
+    """
+
+    name: ClassVar[str] = "crps"
+    greater_is_better: ClassVar[bool | None] = False
+    forecast_type = RegressionForecast
+
+    def _term(self, forecast: RegressionForecast) -> Floats:
+        return forecast.crps
+
+
+class Coverage90(MeanMetric[RegressionForecast]):
+    """Share of rows inside the 90 % interval, its ends included. Best at .9, not at 1.
+
+    Examples
+    --------
+    >>> from sapwood.metrics import Coverage90
+    >>> from sapwood.metrics.baselines import NoChange
+    >>> metric = Coverage90()
+    >>> metric.update(NoChange().forecast_then_learn([1.0, 3.0]))
+    >>> metric.value()
+    1.0
+    """
+
+    name: ClassVar[str] = "coverage90"
+    greater_is_better: ClassVar[bool | None] = None
+    forecast_type = RegressionForecast
+
+    def _term(self, forecast: RegressionForecast) -> Floats:
+        return ((forecast.lower <= forecast.y) & (forecast.y <= forecast.upper)).astype(np.float64)
+
+
+class Width90(MeanMetric[RegressionForecast]):
+    """Mean width of the 90 % interval.
+
+    Examples
+    --------
+    >>> from sapwood.metrics import Width90
+    >>> from sapwood.metrics.baselines import NoChange
+    >>> metric = Width90()
+    >>> metric.update(NoChange().forecast_then_learn([1.0, 3.0]))
+    >>> round(metric.value(), 3)
+    4.707
+    """
+
+    name: ClassVar[str] = "width90"
+    greater_is_better: ClassVar[bool | None] = False
+    forecast_type = RegressionForecast
+
+    def _term(self, forecast: RegressionForecast) -> Floats:
+        return forecast.upper - forecast.lower
+
+
+class PitHistogram(Metric[RegressionForecast, Floats]):
+    """Histogram of the predictive distribution function at what came: flat if the forecasts are calibrated.
+
+    The value is a density: heights whose mean is 1. A hump in the middle means intervals too wide, a bowl too narrow,
+    a slope a biased mean.
+
+    Parameters
+    ----------
+    n_bins : int
+        Bins of equal width on [0, 1].
+
+    Examples
+    --------
+    >>> from sapwood.metrics import PitHistogram
+    >>> from sapwood.metrics.baselines import NoChange
+    >>> metric = PitHistogram(n_bins=2)
+    >>> metric.update(NoChange().forecast_then_learn([1.0, 3.0, 2.0, 0.0]))
+    >>> metric.value()
+    array([1., 1.])
+    """
+
+    name: ClassVar[str] = "pit"
+    greater_is_better: ClassVar[bool | None] = None
+    forecast_type = RegressionForecast
+
+    def __init__(self, n_bins: int = 20) -> None:
+        super().__init__()
+        if n_bins < 1:
+            raise ValueError(f"n_bins is {n_bins}; a histogram needs at least 1 bin.")
+        self.n_bins = n_bins
+        self._counts = np.zeros(n_bins)
+
+    def value(self) -> Floats:
+        return self._density(self._counts)
+
+    def _terms(self, forecast: RegressionForecast) -> Floats:
+        return forecast.pit[:, np.newaxis]
+
+    def _absorb(self, terms: Floats) -> None:
+        self._counts += self._count(terms)
+
+    def _reduce(self, terms: Floats) -> Floats:
+        return self._density(self._count(terms) if len(terms) else np.zeros(self.n_bins))
+
+    def _count(self, terms: Floats) -> Floats:
+        return np.histogram(terms[:, 0], bins=self.n_bins, range=(0.0, 1.0))[0].astype(np.float64)
+
+    def _density(self, counts: Floats) -> Floats:
+        rows = counts.sum()
+        density: Floats = counts * self.n_bins / rows if rows else np.full(self.n_bins, np.nan)
+        return density

@@ -1,0 +1,235 @@
+"""The forecasts that a model must beat to be worth anything: no change, and the running mean or frequencies.
+
+Each sees only targets, learns one at a time, and forecasts a whole distribution, so that every metric applies to it.
+``forecast_then_learn(y_test, y)`` follows the engine: row i of ``y_test`` is forecast, and then row
+``i - (len(y_test) - len(y))`` of ``y`` is learned, if there is one; without ``y``, the row just forecast.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtr, stdtrit
+
+from sapwood.metrics._forecast import LEVELS90, ClassForecast, RegressionForecast
+from sapwood.metrics._student_t import crps_student_t, ln_density_student_t
+
+Floats = NDArray[np.float64]
+
+_DF = 3.0  # heavy enough that a jump does not ruin the log score, light enough that variance and CRPS exist
+_SCALE_MEMORY = 100  # errors that the running scale remembers, so that it follows a change of noise
+_LEAST_SCALE = 1e-9  # of the size of the forecast: a constant stream must not get an infinite density
+
+
+def _targets(y_test: ArrayLike, y: ArrayLike | None) -> tuple[Floats, Floats]:
+    ahead = np.asarray(y_test, dtype=np.float64)
+    arrived = ahead if y is None else np.asarray(y, dtype=np.float64)
+    if ahead.ndim != 1 or arrived.ndim != 1 or len(arrived) > len(ahead):
+        raise ValueError(
+            f"y_test has shape {ahead.shape} and y {arrived.shape}; both must be 1-D, and y no longer than y_test."
+        )
+    return ahead, arrived
+
+
+class RegressionBaseline(ABC):
+    """Student-t forecasts with 3 degrees of freedom around a location, their scale following the errors made.
+
+    The scale is the maximum-likelihood one, tracked by an expectation-maximisation step for each error e:
+    ``s^2 <- s^2 + (w e^2 - s^2) / min(n, 100)`` with ``w = (3 + 1) / (3 + e^2 / s^2)``. Before the first target the
+    forecast has location 0 and scale 1; before the first error the scale is the size of the location.
+    """
+
+    def __init__(self) -> None:
+        self._n_targets = 0
+        self._n_errors = 0
+        self._square_scale = 1.0
+
+    @property
+    @abstractmethod
+    def _location(self) -> float: ...
+
+    @abstractmethod
+    def _observe(self, target: float) -> None: ...
+
+    def forecast_then_learn(self, y_test: ArrayLike, y: ArrayLike | None = None) -> RegressionForecast:
+        """Forecast each row, then learn the row that arrives. NaN is not learned."""
+        ahead, arrived = _targets(y_test, y)
+        first = len(ahead) - len(arrived)
+        location, scale = np.empty(len(ahead)), np.empty(len(ahead))
+        for i in range(len(ahead)):
+            location[i] = here = self._location
+            scale[i] = max(math.sqrt(self._square_scale), _LEAST_SCALE * max(abs(here), 1.0))
+            if i >= first:
+                self._learn(float(arrived[i - first]))
+        z_low, z_high = stdtrit(_DF, np.array(LEVELS90))
+        return RegressionForecast(
+            y=ahead,
+            mean=location,
+            lower=location + z_low * scale,
+            upper=location + z_high * scale,
+            ln_density=ln_density_student_t(ahead, _DF, location, scale),
+            pit=stdtr(_DF, (ahead - location) / scale),
+            crps=crps_student_t(ahead, _DF, location, scale),
+        )
+
+    def _learn(self, target: float) -> None:
+        if math.isnan(target):
+            return
+        if self._n_targets:
+            self._learn_error(target - self._location)
+        else:
+            self._square_scale = target * target or 1.0
+        self._n_targets += 1
+        self._observe(target)
+
+    def _learn_error(self, error: float) -> None:
+        self._n_errors += 1
+        square = error * error
+        if self._n_errors == 1:
+            self._square_scale = square
+            return
+        if square:
+            square *= (_DF + 1.0) / (_DF + square / self._square_scale) if self._square_scale else 1.0
+        self._square_scale += (square - self._square_scale) / min(self._n_errors, _SCALE_MEMORY)
+
+
+class NoChange(RegressionBaseline):
+    """The next target is the last one.
+
+    Examples
+    --------
+    >>> from sapwood.metrics.baselines import NoChange
+    >>> NoChange().forecast_then_learn([1.0, 2.0, 4.0]).mean.tolist()
+    [0.0, 1.0, 2.0]
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last = 0.0
+
+    @property
+    def _location(self) -> float:
+        return self._last
+
+    def _observe(self, target: float) -> None:
+        self._last = target
+
+
+class RunningMean(RegressionBaseline):
+    """The next target is the mean of all so far.
+
+    Examples
+    --------
+    >>> from sapwood.metrics.baselines import RunningMean
+    >>> RunningMean().forecast_then_learn([1.0, 2.0, 4.0]).mean.tolist()
+    [0.0, 1.0, 1.5]
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._mean = 0.0
+
+    @property
+    def _location(self) -> float:
+        return self._mean
+
+    def _observe(self, target: float) -> None:
+        self._mean += (target - self._mean) / self._n_targets
+
+
+class ClassBaseline(ABC):
+    """Forecasts of a class from the labels so far. ``n_classes`` may grow between calls."""
+
+    def __init__(self, n_classes: int) -> None:
+        if n_classes < 1:
+            raise ValueError(f"n_classes is {n_classes}; there must be at least 1 class.")
+        self._counts = np.zeros(n_classes)
+
+    @property
+    def n_classes(self) -> int:
+        """Classes known so far."""
+        return len(self._counts)
+
+    def add_classes(self, n_classes: int) -> None:
+        """Make room for classes up to ``n_classes``."""
+        self._counts = np.pad(self._counts, (0, max(0, n_classes - self.n_classes)))
+
+    def forecast_then_learn(self, y_test: ArrayLike, y: ArrayLike | None = None) -> ClassForecast:
+        """Forecast each row, then learn the class index that arrives. NaN is not learned."""
+        ahead, arrived = _targets(y_test, y)
+        highest = max(np.nanmax(ahead, initial=-1.0), np.nanmax(arrived, initial=-1.0))
+        self.add_classes(int(highest) + 1)
+        first = len(ahead) - len(arrived)
+        proba, label = np.empty((len(ahead), self.n_classes)), np.empty(len(ahead))
+        for i in range(len(ahead)):
+            proba[i], label[i] = self._forecast()
+            if i >= first and not math.isnan(arrived[i - first]):
+                self._learn(int(arrived[i - first]))
+        return ClassForecast(y=ahead, proba=proba, label=label)
+
+    def _frequencies(self) -> Floats:
+        smoothed: Floats = (self._counts + 1.0) / (self._counts.sum() + self.n_classes)
+        return smoothed
+
+    @abstractmethod
+    def _forecast(self) -> tuple[Floats, float]:
+        """(probabilities, label to announce)."""
+
+    def _learn(self, label: int) -> None:
+        self._counts[label] += 1.0
+
+
+class Majority(ClassBaseline):
+    """The most frequent class so far, with the running frequencies (one more of each class) as probabilities.
+
+    Examples
+    --------
+    >>> from sapwood.metrics.baselines import Majority
+    >>> Majority(n_classes=2).forecast_then_learn([1, 1, 0]).label.tolist()
+    [0.0, 1.0, 1.0]
+    """
+
+    def _forecast(self) -> tuple[Floats, float]:
+        return self._frequencies(), float(np.argmax(self._counts))
+
+
+class NoChangeClass(ClassBaseline):
+    """The last class again.
+
+    Its probability is the share of rows so far that repeated the class before them, one of each outcome added; the
+    rest is divided among the other classes as their running frequencies are. The last class is announced even when
+    another is more probable, for that is what "no change" means.
+
+    Examples
+    --------
+    >>> from sapwood.metrics.baselines import NoChangeClass
+    >>> forecast = NoChangeClass(n_classes=2).forecast_then_learn([1, 1, 0])
+    >>> forecast.label.tolist(), forecast.proba[2].round(3).tolist()
+    ([0.0, 1.0, 1.0], [0.333, 0.667])
+    """
+
+    def __init__(self, n_classes: int) -> None:
+        super().__init__(n_classes)
+        self._last: int | None = None
+        self._n_pairs = 0
+        self._n_repeats = 0
+
+    def _forecast(self) -> tuple[Floats, float]:
+        proba = self._frequencies()
+        if self._last is None:
+            return proba, 0.0
+        if self.n_classes > 1:
+            repeat = (self._n_repeats + 1.0) / (self._n_pairs + 2.0)
+            proba *= (1.0 - repeat) / (1.0 - proba[self._last])
+            proba[self._last] = repeat
+        return proba, float(self._last)
+
+    def _learn(self, label: int) -> None:
+        if self._last is not None:
+            self._n_pairs += 1
+            self._n_repeats += label == self._last
+        self._last = label
+        super()._learn(label)
