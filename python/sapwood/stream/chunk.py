@@ -1,0 +1,134 @@
+"""What readers hand over: some rows as raw columns, with the way back to the file they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+# A raw column is a one-dimensional numpy array of booleans or numbers, or a pyarrow array of anything.
+RawColumn = Any
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a row stands: a line of a text file (counted from 1) or a row of a table (counted from 0)."""
+
+    file: str
+    unit: Literal["line", "row"]
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.file}, {self.unit} {self.number}"
+
+
+def row_place(label: str, first_row: int) -> Callable[[int], Place]:
+    """The place of the rows that follow row `first_row`, by offset."""
+    return lambda offset: Place(label, "row", first_row + offset)
+
+
+@dataclass(frozen=True)
+class Reject:
+    """A row that cannot be used: its offset in the chunk, the kind of fault, the fault in words, and the remedy."""
+
+    offset: int
+    reason: str
+    detail: str
+    remedy: str = "correct it"
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Consecutive rows of a source.
+
+    Attributes
+    ----------
+    columns : mapping from str to RawColumn
+        The usable rows, one entry a row.
+    n_rows : int
+        How many rows of the source this chunk stands for, the unusable ones included.
+    place, text : callables
+        Where the row at an offset stands, and its original text. They are only called for rows that are in trouble, so
+        they may be slow.
+    kept : ndarray or None
+        Offset of each usable row; None when all rows are usable.
+    rejects : tuple of Reject
+        The rows that could not even be split into columns.
+    base : int
+        What to add to an offset before it is handed to `place` and `text`.
+    """
+
+    columns: Mapping[str, RawColumn]
+    n_rows: int
+    place: Callable[[int], Place]
+    text: Callable[[int], str]
+    kept: NDArray[np.int64] | None = None
+    rejects: tuple[Reject, ...] = ()
+    base: int = 0
+
+    def offsets(self) -> NDArray[np.int64]:
+        """Offset in the chunk of each usable row."""
+        return np.arange(self.n_rows, dtype=np.int64) if self.kept is None else self.kept
+
+    def place_of(self, offset: int) -> Place:
+        """Where the row at `offset` stands."""
+        return self.place(self.base + offset)
+
+    def text_of(self, offset: int) -> str:
+        """The original text of the row at `offset`."""
+        return self.text(self.base + offset)
+
+    def slice(self, start: int, stop: int) -> Chunk:
+        """The rows at offsets start, ..., stop - 1."""
+        if start == 0 and stop >= self.n_rows:
+            return self
+        stop = min(stop, self.n_rows)
+        if self.kept is None:
+            low, high, kept = start, stop, None
+        else:
+            low, high = (int(i) for i in np.searchsorted(self.kept, (start, stop)))
+            kept = self.kept[low:high] - start
+        return Chunk(
+            columns={name: values[low:high] for name, values in self.columns.items()},
+            n_rows=stop - start,
+            place=self.place,
+            text=self.text,
+            kept=kept,
+            rejects=tuple(
+                Reject(r.offset - start, r.reason, r.detail, r.remedy) for r in self.rejects if start <= r.offset < stop
+            ),
+            base=self.base + start,
+        )
+
+
+class Reader(Protocol):
+    """One kind of source. `names` are its columns in order, `n_rows` its length where that is known beforehand."""
+
+    label: str
+    names: list[str]
+    n_rows: int | None
+
+    def chunks(self, skip: int, columns: list[str]) -> Iterator[Chunk]:
+        """The rows after the first `skip` ones, with the named columns only."""
+
+    def fraction(self) -> float | None:
+        """How much of the source has been read, from 0 to 1; None when nobody can know."""
+
+    def notes(self) -> list[str]:
+        """What a user should know about what was read so far."""
+
+    def close(self) -> None:
+        """Let go of files."""
+
+
+def skip_rows(chunks: Iterator[Chunk], skip: int) -> Iterator[Chunk]:
+    """Drop the first `skip` rows."""
+    for chunk in chunks:
+        if skip >= chunk.n_rows:
+            skip -= chunk.n_rows
+        else:
+            yield chunk.slice(skip, chunk.n_rows)
+            skip = 0

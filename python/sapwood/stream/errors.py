@@ -1,0 +1,56 @@
+"""The one exception of this package."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SourceError(ValueError):
+    """A source cannot be read, or a row of it cannot be used.
+
+    The message is one sentence that names the file, the line or row, and what to do.
+
+    Parameters
+    ----------
+    message : str
+        What was found, where, and the remedy.
+    file : str or None
+        The file, or another name of the source, where one is known.
+    line : int or None
+        The line of a text file, counted from 1.
+    row : int or None
+        The row of a table, counted from 0.
+
+    Examples
+    --------
+    >>> from sapwood.stream import SourceError, open_source
+    >>> try:
+    ...     open_source("nowhere.csv", target="y")
+    ... except SourceError as error:
+    ...     print(error.file)
+    nowhere.csv
+    """
+
+    def __init__(
+        self, message: str, *, file: str | None = None, line: int | None = None, row: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.file = file
+        self.line = line
+        self.row = row
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint naming the known name most like `name`, or nothing when none is alike."""
+    lowered = {k.lower(): k for k in known}
+    match = difflib.get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.5)
+    return f"; did you mean {lowered[match[0]]!r}?" if match else ""
+
+
+def unknown_column(name: str, role: str, known: list[str], where: str) -> SourceError:
+    """The error for a column that a user named and the source does not have."""
+    listed = ", ".join(known[:50]) + (f", ... ({len(known)} in all)" if len(known) > 50 else "")
+    return SourceError(
+        f"{where} has no column {name!r} ({role}); its columns are: {listed}{nearest(name, known)}", file=where
+    )
