@@ -1,0 +1,176 @@
+//! Read-only questions asked of a cloud.
+
+use super::Cloud;
+use crate::leaf::{Fit, LeafModel};
+use crate::tree::{Branch, LeafNode, NodeId};
+
+/// A point of the active pool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ActivePoint {
+    pub x: Vec<f64>,
+    pub y: f64,
+    pub weight: f64,
+    /// Observations taken in since.
+    pub age: u64,
+    /// Discard score; NaN for rules that do not score.
+    pub score: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ParticleStats {
+    pub height: u32,
+    pub n_leaves: u32,
+    /// Means over the particle's leaves.
+    pub active_per_leaf: f64,
+    pub retired_per_leaf: f64,
+    pub forgetting: f64,
+}
+
+/// A node of one tree in preorder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TreeNode {
+    /// The split and the positions of its children; none for a leaf.
+    pub split: Option<(crate::tree::Split, usize, usize)>,
+    pub n_active: f64,
+    pub n_retired: f64,
+    /// A leaf's prediction: the mean at its centre, or its class probabilities.
+    pub value: Vec<f64>,
+}
+
+impl<M: LeafModel> Cloud<M> {
+    pub fn n_distinct_trees(&self) -> usize {
+        self.trees.len()
+    }
+
+    /// The active pool, oldest first.
+    pub fn active(&self) -> Vec<ActivePoint> {
+        if self.uses_scores() {
+            // Bringing the tally up to date changes its rounding, so a question does it on the side.
+            let mut copy = self.clone();
+            copy.update_scores();
+            return copy.scored_points();
+        }
+        self.scored_points()
+    }
+
+    fn scored_points(&self) -> Vec<ActivePoint> {
+        let n_particles = f64::from(self.n_particles());
+        self.pool
+            .active()
+            .iter()
+            .map(|&slot| ActivePoint {
+                x: self.pool.x(slot).to_vec(),
+                y: self.pool.y(slot),
+                weight: self.pool.weight(slot),
+                age: self.step - self.pool.arrival(slot),
+                score: if self.uses_scores() { self.tally[slot as usize] / n_particles } else { f64::NAN },
+            })
+            .collect()
+    }
+
+    pub fn n_active(&self) -> usize {
+        self.pool.len()
+    }
+
+    /// The allowed forgetting factors and the share of particles that carry each.
+    pub fn forgetting(&self) -> Vec<(f64, f64)> {
+        let mut shares: Vec<(f64, f64)> = self.settings.forgetting_values().iter().map(|value| (*value, 0.0)).collect();
+        for tree in &self.trees {
+            shares[tree.lambda_ix as usize].1 += f64::from(tree.n_copies) / f64::from(self.n_particles());
+        }
+        shares
+    }
+
+    /// One entry a particle.
+    pub fn particle_stats(&self) -> Vec<ParticleStats> {
+        let mut all = Vec::new();
+        for tree in &self.trees {
+            let (mut height, mut n_leaves, mut n_active, mut n_retired) = (0, 0, 0.0, 0.0);
+            self.forest.for_each_leaf(tree.root, 0, &mut |ix, depth| {
+                let leaf = self.forest.leaf(ix);
+                height = height.max(depth);
+                n_leaves += 1;
+                n_active += leaf.n_active() as f64;
+                n_retired += leaf.retired[0];
+            });
+            let stats = ParticleStats {
+                height: height as u32,
+                n_leaves,
+                active_per_leaf: n_active / f64::from(n_leaves),
+                retired_per_leaf: n_retired / f64::from(n_leaves),
+                forgetting: self.lambda(tree),
+            };
+            all.extend(std::iter::repeat_n(stats, tree.n_copies as usize));
+        }
+        all
+    }
+
+    /// Average over particles of the number of splits on each input.
+    pub fn split_use(&self) -> Vec<f64> {
+        let mut used = vec![0.0; self.settings.n_inputs()];
+        for tree in &self.trees {
+            let share = f64::from(tree.n_copies) / f64::from(self.n_particles());
+            let mut stack = vec![tree.root];
+            while let Some(node) = stack.pop() {
+                if !node.is_leaf() {
+                    let &Branch { split, left, right } = self.forest.branch(node.ix());
+                    used[split.dim as usize] += share;
+                    stack.extend([left, right]);
+                }
+            }
+        }
+        used
+    }
+
+    /// The tree of one particle. `value` says what a leaf predicts.
+    pub fn tree(&self, particle: usize, value: impl Fn(&Self, &LeafNode) -> Vec<f64>) -> Option<Vec<TreeNode>> {
+        let mut first = 0;
+        let tree = self.trees.iter().find(|tree| {
+            first += tree.n_copies as usize;
+            particle < first
+        })?;
+        let mut nodes = Vec::new();
+        self.dump(tree.root, &value, &mut nodes);
+        Some(nodes)
+    }
+
+    fn dump(&self, node: NodeId, value: &impl Fn(&Self, &LeafNode) -> Vec<f64>, nodes: &mut Vec<TreeNode>) -> usize {
+        let at = nodes.len();
+        if node.is_leaf() {
+            let leaf = self.forest.leaf(node.ix());
+            let (n_active, n_retired) = (leaf.n_active() as f64, leaf.retired[0]);
+            nodes.push(TreeNode { split: None, n_active, n_retired, value: value(self, leaf) });
+        } else {
+            let &Branch { split, left, right } = self.forest.branch(node.ix());
+            nodes.push(TreeNode { split: None, n_active: 0.0, n_retired: 0.0, value: Vec::new() });
+            let left = self.dump(left, value, nodes);
+            let right = self.dump(right, value, nodes);
+            nodes[at].split = Some((split, left, right));
+            nodes[at].n_active = nodes[left].n_active + nodes[right].n_active;
+            nodes[at].n_retired = nodes[left].n_retired + nodes[right].n_retired;
+        }
+        at
+    }
+
+    /// A leaf's posterior, computed on the side if it is out of date.
+    pub(crate) fn fit_of<T>(&self, leaf: &LeafNode, f: impl FnOnce(&Fit) -> T) -> T {
+        match leaf.fit_at(self.version) {
+            Some(fit) => f(fit),
+            None => {
+                let mut total = Vec::new();
+                leaf.total(&mut total);
+                let mut fit = Fit::default();
+                self.model.fit(self.settings.config.evidence, &total, &leaf.retired, &leaf.origin, &mut fit);
+                f(&fit)
+            }
+        }
+    }
+
+    /// Bring every leaf's posterior up to date, so that many predictions need not.
+    pub fn settle(&mut self) {
+        let Self { forest, model, settings, version, scratch, .. } = self;
+        forest.for_each_live_leaf_mut(|leaf| {
+            leaf.refit(model, settings.config.evidence, *version, &mut scratch.total);
+        });
+    }
+}

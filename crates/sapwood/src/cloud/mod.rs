@@ -1,0 +1,413 @@
+//! A cloud of particles, each a tree, filtered one observation at a time: weigh, resample, propagate, retire.
+//!
+//! Particles with the same tree are kept once, with a number of copies. Equal stays and equal prunes are one tree; only grows are drawn a
+//! particle at a time. Particle numbers, which key the random draws, count through the copies of the trees in order.
+
+mod discard;
+mod inspect;
+mod propagate;
+mod rejuvenate;
+mod resample;
+
+pub use inspect::{ActivePoint, ParticleStats, TreeNode};
+pub use resample::systematic;
+
+use crate::config::{Discard, FORGETTING_GRID, Settings};
+use crate::leaf::LeafModel;
+use crate::num::{exp, ln};
+use crate::pool::Pool;
+use crate::rng::{Purpose, Stream};
+use crate::tree::{Forest, NodeId, Place, TreePrior};
+
+/// Chance, a particle and a step, that an automatic forgetting factor is drawn anew from its grid.
+const MUTATION_RATE: f64 = 0.01;
+
+/// Whether a point comes from the stream or is learned again, in which case the running scale knows it already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pass {
+    First,
+    Again,
+}
+
+/// A tree and the particles that have it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tree {
+    pub(crate) root: NodeId,
+    pub(crate) n_copies: u32,
+    /// Which of the allowed forgetting factors these particles carry.
+    pub(crate) lambda_ix: u8,
+}
+
+#[derive(Clone, Debug)]
+pub struct Cloud<M: LeafModel> {
+    pub(crate) settings: Settings,
+    pub(crate) model: M,
+    pub(crate) seed: u64,
+    pub(crate) step: u64,
+    pub(crate) forest: Forest,
+    pub(crate) trees: Vec<Tree>,
+    pub(crate) pool: Pool,
+    pub(crate) ln_evidence: f64,
+    /// Smallest and largest value seen of each input.
+    pub(crate) range: Vec<(f64, f64)>,
+    /// Particle-summed discard score of each slot.
+    pub(crate) tally: Vec<f64>,
+    tree_prior: TreePrior,
+    /// Counts changes of the leaf prior; fits made under an older one are out of date. Starts at 1: 0 marks no fit.
+    version: u64,
+    scratch: Scratch,
+}
+
+/// Working space that is kept between steps so that a step allocates nothing once it has been large enough.
+#[derive(Clone, Debug, Default)]
+struct Scratch {
+    places: Vec<Place>,
+    /// By leaf: the mark of the last pass that met it, and a value that pass keeps for it.
+    leaf_marks: Marks<f64>,
+    branch_marks: Marks<f64>,
+    masses: Vec<f64>,
+    counts: Vec<u32>,
+    total: Vec<f64>,
+    point: Vec<f64>,
+    propagate: propagate::Scratch,
+}
+
+/// Values by index that are forgotten all at once when a new pass begins.
+#[derive(Clone, Debug, Default)]
+struct Marks<T> {
+    pass: u64,
+    entries: Vec<(u64, T)>,
+}
+
+impl<T: Copy + Default> Marks<T> {
+    fn begin(&mut self, n_entries: usize) {
+        self.pass += 1;
+        if self.entries.len() < n_entries {
+            self.entries.resize(n_entries, (0, T::default()));
+        }
+    }
+
+    fn get(&self, ix: usize) -> Option<T> {
+        let (pass, value) = self.entries[ix];
+        (pass == self.pass).then_some(value)
+    }
+
+    fn set(&mut self, ix: usize, value: T) {
+        self.entries[ix] = (self.pass, value);
+    }
+
+    /// True the first time an index is met in this pass.
+    fn first_time(&mut self, ix: usize) -> bool {
+        let first = self.entries[ix].0 != self.pass;
+        self.entries[ix].0 = self.pass;
+        first
+    }
+}
+
+impl<M: LeafModel> Cloud<M> {
+    pub fn new(settings: Settings, model: M, seed: u64) -> Self {
+        let config = settings.config();
+        let mut cloud = Self {
+            tree_prior: TreePrior::new(config.split_alpha, config.split_beta),
+            pool: Pool::new(settings.n_inputs(), model.point_len()),
+            forest: Forest::default(),
+            trees: Vec::new(),
+            range: vec![(f64::INFINITY, f64::NEG_INFINITY); settings.n_inputs()],
+            tally: Vec::new(),
+            settings,
+            model,
+            seed,
+            step: 0,
+            ln_evidence: 0.0,
+            version: 1,
+            scratch: Scratch::default(),
+        };
+        let root = cloud.new_root_leaf();
+        // Automatic forgetting starts evenly spread over its grid.
+        let n_values = cloud.settings.forgetting_values().len() as u32;
+        let n_particles = cloud.n_particles();
+        for value in 0..n_values {
+            let n_copies = n_particles * (value + 1) / n_values - n_particles * value / n_values;
+            if n_copies > 0 {
+                cloud.forest.retain(root);
+                cloud.trees.push(Tree { root, n_copies, lambda_ix: value as u8 });
+            }
+        }
+        cloud
+    }
+
+    fn new_root_leaf(&mut self) -> NodeId {
+        let ix = self.forest.new_leaf();
+        let leaf = self.forest.leaf_mut(ix);
+        leaf.start(&self.model);
+        if self.settings.config.discard == Discard::Alc {
+            leaf.lower = vec![f64::NEG_INFINITY; self.settings.n_inputs()];
+            leaf.upper = vec![f64::INFINITY; self.settings.n_inputs()];
+        }
+        NodeId::leaf(ix)
+    }
+
+    pub fn n_particles(&self) -> u32 {
+        self.settings.config.n_particles as u32
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub fn model(&self) -> &M {
+        &self.model
+    }
+
+    /// Observations taken in so far.
+    pub fn n_seen(&self) -> u64 {
+        self.step
+    }
+
+    /// Sum of the logs of the mean weights: the filter's estimate of the log marginal likelihood.
+    pub fn ln_evidence(&self) -> f64 {
+        self.ln_evidence
+    }
+
+    pub(crate) fn lambda(&self, tree: &Tree) -> f64 {
+        self.settings.forgetting_values()[tree.lambda_ix as usize]
+    }
+
+    /// Take in one observation; returns `ln` of its predictive density before it was learned.
+    pub fn observe(&mut self, x: &[f64], y: f64, weight: f64) -> f64 {
+        self.step += 1;
+        let ln_mean_weight = self.learn_point(x, y, weight, self.step, Pass::First);
+        self.ln_evidence += ln_mean_weight;
+        if self.settings.config.max_active.is_some_and(|max| self.pool.len() > max) {
+            self.update_scores();
+            while self.settings.config.max_active.is_some_and(|max| self.pool.len() > max) {
+                let position = self.choose_discard();
+                self.retire_at(position);
+            }
+        }
+        ln_mean_weight
+    }
+
+    /// Weigh, resample, propagate.
+    fn learn_point(&mut self, x: &[f64], y: f64, weight: f64, arrival: u64, pass: Pass) -> f64 {
+        let mut point = std::mem::take(&mut self.scratch.point);
+        point.resize(self.model.point_len(), 0.0);
+        self.model.encode(x, y, &mut point);
+
+        let mut places = std::mem::take(&mut self.scratch.places);
+        places.clear();
+        places.extend(self.trees.iter().map(|tree| self.forest.place(tree.root, x)));
+
+        let ln_mean_weight = self.weigh(&places, &point, weight);
+        self.resample(&mut places);
+
+        self.widen_range(x);
+        let slot = self.pool.insert(x, y, weight, arrival, |out| out.copy_from_slice(&point));
+        if self.uses_scores() {
+            self.tally.resize(self.pool.n_slots(), 0.0);
+            self.tally[slot as usize] = 0.0;
+        }
+        if pass == Pass::First && self.model.track(x, y, weight) {
+            self.renew_prior();
+        }
+        let marks = &mut self.scratch.leaf_marks;
+        marks.begin(self.forest.n_leaf_slots());
+        for place in &places {
+            if marks.first_time(place.leaf) {
+                let leaf = self.forest.leaf_mut(place.leaf);
+                leaf.add_point(&self.model, &self.pool, slot);
+                leaf.keep_centred(&self.model, &self.pool, &mut self.scratch.total);
+                if !leaf.scores.is_empty() || leaf.n_tallied > 0 {
+                    leaf.scores.push(0.0);
+                }
+            }
+        }
+        self.propagate(&places, x);
+        self.mutate_forgetting();
+
+        self.scratch.places = places;
+        self.scratch.point = point;
+        ln_mean_weight
+    }
+
+    /// The range of the inputs bounds the boxes that ALC integrates over, so where it grows every score changes.
+    fn widen_range(&mut self, x: &[f64]) {
+        let mut widened = false;
+        for (value, range) in x.iter().zip(&mut self.range) {
+            // NaN fails both comparisons and widens nothing.
+            if *value < range.0 {
+                range.0 = *value;
+                widened = true;
+            }
+            if *value > range.1 {
+                range.1 = *value;
+                widened = true;
+            }
+        }
+        if widened && self.settings.config.discard == Discard::Alc {
+            self.forest.for_each_live_leaf_mut(|leaf| leaf.scored = false);
+        }
+    }
+
+    /// Each tree's mass becomes copies times predictive weight; returns the `ln` of the mean weight over particles.
+    fn weigh(&mut self, places: &[Place], point: &[f64], weight: f64) -> f64 {
+        let Scratch { leaf_marks, masses, total, .. } = &mut self.scratch;
+        leaf_marks.begin(self.forest.n_leaf_slots());
+        masses.clear();
+        let mut max = f64::NEG_INFINITY;
+        for place in places {
+            let ln_weight = leaf_marks.get(place.leaf).unwrap_or_else(|| {
+                let leaf = self.forest.leaf_mut(place.leaf);
+                leaf.refit(&self.model, self.settings.config.evidence, self.version, total);
+                leaf.total(total);
+                let value = self.model.ln_predictive(leaf.fit(), total, &leaf.origin, point, weight);
+                leaf_marks.set(place.leaf, value);
+                value
+            });
+            max = max.max(ln_weight);
+            masses.push(ln_weight);
+        }
+        let mut sum = 0.0;
+        for (mass, tree) in masses.iter_mut().zip(&self.trees) {
+            *mass = f64::from(tree.n_copies) * exp(*mass - max);
+            sum += *mass;
+        }
+        max + ln(sum / f64::from(self.settings.config.n_particles as u32))
+    }
+
+    /// Draw the surviving copies of each tree; trees without any are dropped.
+    fn resample(&mut self, places: &mut Vec<Place>) {
+        let u = Stream::new(self.seed, self.step, 0, Purpose::Resample).uniform();
+        let mut counts = std::mem::take(&mut self.scratch.counts);
+        systematic(&self.scratch.masses, self.n_particles(), u, &mut counts);
+        let mut kept = 0;
+        for ix in 0..self.trees.len() {
+            let tree = self.trees[ix];
+            if counts[ix] == 0 {
+                self.release(tree.root);
+            } else {
+                self.trees[kept] = Tree { n_copies: counts[ix], ..tree };
+                places[kept] = places[ix];
+                kept += 1;
+            }
+        }
+        self.trees.truncate(kept);
+        places.truncate(kept);
+        self.scratch.counts = counts;
+    }
+
+    /// The leaf prior has changed: every fit is out of date, and statistics move to the prior's new centre.
+    fn renew_prior(&mut self) {
+        self.version += 1;
+        let origin = self.model.origin();
+        let Self { forest, model, pool, .. } = self;
+        forest.for_each_live_leaf_mut(|leaf| {
+            leaf.recentre(model, pool, &origin);
+            leaf.invalidate();
+        });
+    }
+
+    /// Let go of a tree, taking the scores of freed leaves out of the tally.
+    pub(crate) fn release(&mut self, root: NodeId) {
+        let tally = &mut self.tally;
+        self.forest.release(root, &mut |leaf| {
+            for (slot, score) in leaf.slots.iter().zip(&leaf.scores) {
+                tally[*slot as usize] -= f64::from(leaf.n_tallied) * score;
+            }
+        });
+    }
+
+    /// Particles that carry their own forgetting factor now and then draw a new one.
+    fn mutate_forgetting(&mut self) {
+        if self.settings.config.forgetting.is_some() {
+            return;
+        }
+        let mut stream = Stream::new(self.seed, self.step, 0, Purpose::Mutate);
+        let ln_stay = libm::log1p(-MUTATION_RATE);
+        let n_particles = f64::from(self.n_particles());
+        // The gaps between mutating particles are geometric.
+        let gap = |stream: &mut Stream| (ln(stream.uniform_positive()) / ln_stay).floor();
+        let mut next = gap(&mut stream);
+        let mut first = 0.0;
+        let n_trees = self.trees.len();
+        for ix in 0..n_trees {
+            let n_copies = f64::from(self.trees[ix].n_copies);
+            let own_start = self.trees.len();
+            while next < (first + n_copies).min(n_particles) {
+                let lambda_ix = stream.below(FORGETTING_GRID.len()) as u8;
+                let tree = self.trees[ix];
+                if lambda_ix != tree.lambda_ix {
+                    self.trees[ix].n_copies -= 1;
+                    match self.trees[own_start..].iter_mut().find(|other| other.lambda_ix == lambda_ix) {
+                        Some(other) => other.n_copies += 1,
+                        None => {
+                            self.forest.retain(tree.root);
+                            self.trees.push(Tree { n_copies: 1, lambda_ix, ..tree });
+                        }
+                    }
+                }
+                next += 1.0 + gap(&mut stream);
+            }
+            first += n_copies;
+        }
+        for ix in (0..n_trees).rev() {
+            if self.trees[ix].n_copies == 0 {
+                let tree = self.trees.remove(ix);
+                self.release(tree.root);
+            }
+        }
+    }
+
+    /// Retire the point at a position of the pool from every particle.
+    pub fn retire_at(&mut self, position: usize) {
+        let slot = self.pool.active()[position];
+        let marks = &mut self.scratch.leaf_marks;
+        marks.begin(self.forest.n_leaf_slots());
+        // The leaves to change: (leaf met, forgetting factor or none if it has nothing to forget, leaf to retire in).
+        let mut changes: Vec<(usize, Option<u8>, usize)> = Vec::new();
+        let mut old_roots: Vec<NodeId> = Vec::new();
+        for tree_ix in 0..self.trees.len() {
+            let tree = self.trees[tree_ix];
+            let place = self.forest.place(tree.root, self.pool.x(slot));
+            if marks.first_time(place.leaf) {
+                // A leaf without retired mass has nothing to forget: particles with different factors may go on sharing it.
+                let forgets = self.forest.leaf(place.leaf).retired[0] > 0.0;
+                changes.push((place.leaf, forgets.then_some(tree.lambda_ix), place.leaf));
+                continue;
+            }
+            let same = |(leaf, lambda_ix, _): &&(usize, Option<u8>, usize)| {
+                *leaf == place.leaf && lambda_ix.is_none_or(|ix| ix == tree.lambda_ix)
+            };
+            let target = match changes.iter().find(same) {
+                Some((_, _, target)) => *target,
+                None => {
+                    // Copied before anything is retired, so from the leaf as it was.
+                    let copy = self.forest.copy_leaf(place.leaf);
+                    changes.push((place.leaf, Some(tree.lambda_ix), copy));
+                    copy
+                }
+            };
+            if target != place.leaf {
+                let root = self.forest.replace(tree.root, self.pool.x(slot), place.depth, NodeId::leaf(target));
+                self.forest.retain(root);
+                old_roots.push(tree.root);
+                self.trees[tree_ix].root = root;
+            }
+        }
+        for (_, lambda_ix, leaf_ix) in changes {
+            let lambda = lambda_ix.map_or(1.0, |ix| self.settings.forgetting_values()[ix as usize]);
+            let leaf = self.forest.leaf_mut(leaf_ix);
+            let position = leaf.retire_point(&self.model, &self.pool, slot, lambda);
+            if !leaf.scores.is_empty() {
+                leaf.scores.swap_remove(position);
+            }
+        }
+        for root in old_roots {
+            self.release(root);
+        }
+        if self.uses_scores() {
+            self.tally[slot as usize] = 0.0;
+        }
+        self.pool.remove(position);
+    }
+}

@@ -1,0 +1,163 @@
+//! Everything that can be wrong with what a user gives, as values. Our own mistakes are panics; theirs are these.
+
+use thiserror::Error;
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Which family an error belongs to; the Python side has one exception class for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    Input,
+    Config,
+    ModelFile,
+}
+
+/// Values beyond this cannot be squared and summed safely.
+pub const MAX_MAGNITUDE: f64 = 1e100;
+
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum Error {
+    #[error("X has {given} columns; this model was started with {expected}.")]
+    WrongColumns { given: usize, expected: usize },
+    #[error("{what} has {given} rows; X has {expected}.")]
+    WrongLength { what: &'static str, given: usize, expected: usize },
+    #[error("row {row}, column {column} of X is {value}; inputs must be finite, or NaN for a missing value.")]
+    InfiniteInput { row: usize, column: usize, value: f64 },
+    #[error("row {row}, column {column} of X is {value:e}; inputs must lie within +-1e100. Rescale that column.")]
+    HugeInput { row: usize, column: usize, value: f64 },
+    #[error("row {row} of y is {value}; targets must be finite.")]
+    BadTarget { row: usize, value: f64 },
+    #[error("row {row} of y is {value:e}; targets must lie within +-1e100. Rescale y.")]
+    HugeTarget { row: usize, value: f64 },
+    #[error("row {row} of y is class {value}; this model has classes 0 to {last}.")]
+    BadClass { row: usize, value: f64, last: i64 },
+    #[error("row {row} of sample_weight is {value}; weights must be finite and at least 0.")]
+    BadWeight { row: usize, value: f64 },
+    #[error("index {ix} is not in the active pool, which holds {n_active} points (0 to {last}).", last = *n_active as i64 - 1)]
+    BadIndex { ix: usize, n_active: usize },
+    #[error("index {ix} is given more than once; a point can be retired once.")]
+    RepeatedIndex { ix: usize },
+    #[error("quantile level {value} is not allowed; levels must lie strictly between 0 and 1.")]
+    BadLevel { value: f64 },
+    #[error("member {member} does not exist; the bank has {n_members} (0 to {last}).", last = *n_members as i64 - 1)]
+    NoMember { member: usize, n_members: usize },
+    #[error("particle {particle} does not exist; the cloud has {n_particles} (0 to {last}).", last = *n_particles as i64 - 1)]
+    NoParticle { particle: usize, n_particles: usize },
+    #[error("{what} is for {needs}; this is a {task} model.")]
+    WrongTask { what: &'static str, needs: &'static str, task: &'static str },
+    #[error("n_classes is {given}; it can only grow, and this model has {current}.")]
+    FewerClasses { given: usize, current: usize },
+    #[error("x has {given} rows to learn; that is more than the {n_test} rows to forecast.")]
+    MoreLearnedThanForecast { given: usize, n_test: usize },
+
+    #[error("{name}={given:?} is not known; choose one of {allowed}.")]
+    UnknownOption { name: &'static str, given: String, allowed: &'static str },
+    #[error("{name}={given} is not allowed; it must be {allowed}.")]
+    OutOfRange { name: &'static str, given: f64, allowed: &'static str },
+    #[error("{name}={option:?} does not go with {with}; {remedy}.")]
+    Incompatible { name: &'static str, option: &'static str, with: &'static str, remedy: &'static str },
+    #[error("the bank has no members; give at least one.")]
+    NoMembers,
+
+    #[error("this is not a Sapwood model file: {why}.")]
+    NotAModel { why: &'static str },
+    #[error("the model file has format version {given}; this release reads up to {supported}. Upgrade sapwood.")]
+    NewerFormat { given: u32, supported: u32 },
+    #[error("the model file ends early: {needed} bytes are needed at position {position}, {left} are left.")]
+    Truncated { position: usize, needed: usize, left: usize },
+    #[error("the model file is damaged: its checksum is {found:08x}, expected {expected:08x}.")]
+    Checksum { found: u32, expected: u32 },
+    #[error("the model file is inconsistent: {what}.")]
+    Inconsistent { what: &'static str },
+}
+
+impl Error {
+    pub fn kind(&self) -> ErrorKind {
+        use Error::*;
+        match self {
+            WrongColumns { .. } | WrongLength { .. } | InfiniteInput { .. } | HugeInput { .. } | BadTarget { .. } | HugeTarget { .. }
+            | BadClass { .. } | BadWeight { .. } | BadIndex { .. } | RepeatedIndex { .. } | BadLevel { .. } | NoMember { .. }
+            | NoParticle { .. } | WrongTask { .. } | FewerClasses { .. } | MoreLearnedThanForecast { .. } => ErrorKind::Input,
+            UnknownOption { .. } | OutOfRange { .. } | Incompatible { .. } | NoMembers => ErrorKind::Config,
+            NotAModel { .. } | NewerFormat { .. } | Truncated { .. } | Checksum { .. } | Inconsistent { .. } => ErrorKind::ModelFile,
+        }
+    }
+
+    /// A short stable name, for programs.
+    pub fn code(&self) -> &'static str {
+        use Error::*;
+        match self {
+            WrongColumns { .. } => "wrong-columns",
+            WrongLength { .. } => "wrong-length",
+            InfiniteInput { .. } => "infinite-input",
+            HugeInput { .. } => "huge-input",
+            BadTarget { .. } => "bad-target",
+            HugeTarget { .. } => "huge-target",
+            BadClass { .. } => "bad-class",
+            BadWeight { .. } => "bad-weight",
+            BadIndex { .. } => "bad-index",
+            RepeatedIndex { .. } => "repeated-index",
+            BadLevel { .. } => "bad-level",
+            NoMember { .. } => "no-member",
+            NoParticle { .. } => "no-particle",
+            WrongTask { .. } => "wrong-task",
+            FewerClasses { .. } => "fewer-classes",
+            MoreLearnedThanForecast { .. } => "more-learned-than-forecast",
+            UnknownOption { .. } => "unknown-option",
+            OutOfRange { .. } => "out-of-range",
+            Incompatible { .. } => "incompatible",
+            NoMembers => "no-members",
+            NotAModel { .. } => "not-a-model",
+            NewerFormat { .. } => "newer-format",
+            Truncated { .. } => "truncated",
+            Checksum { .. } => "checksum",
+            Inconsistent { .. } => "inconsistent",
+        }
+    }
+
+    /// One example of every error, in the order of the catalogue.
+    pub fn examples() -> Vec<Error> {
+        use Error::*;
+        vec![
+            WrongColumns { given: 4, expected: 5 },
+            WrongLength { what: "y", given: 3, expected: 4 },
+            InfiniteInput { row: 17, column: 2, value: f64::INFINITY },
+            HugeInput { row: 17, column: 2, value: 1e300 },
+            BadTarget { row: 17, value: f64::NAN },
+            HugeTarget { row: 17, value: 1e300 },
+            BadClass { row: 17, value: 3.0, last: 1 },
+            BadWeight { row: 17, value: -1.0 },
+            BadIndex { ix: 200, n_active: 100 },
+            RepeatedIndex { ix: 3 },
+            BadLevel { value: 1.5 },
+            NoMember { member: 4, n_members: 4 },
+            NoParticle { particle: 1000, n_particles: 1000 },
+            WrongTask { what: "a quantile", needs: "regression", task: "classification" },
+            FewerClasses { given: 2, current: 3 },
+            MoreLearnedThanForecast { given: 5, n_test: 4 },
+            UnknownOption { name: "discard", given: "newest".into(), allowed: "oldest, random, alc, entropy" },
+            OutOfRange { name: "forgetting", given: 1.5, allowed: "between 0 and 1" },
+            Incompatible { name: "discard", option: "alc", with: "multinomial leaves", remedy: "use entropy, oldest or random" },
+            NoMembers,
+            NotAModel { why: "it does not start with the magic bytes" },
+            NewerFormat { given: 9, supported: 1 },
+            Truncated { position: 20, needed: 8, left: 3 },
+            Checksum { found: 1, expected: 2 },
+            Inconsistent { what: "a leaf lists a point that is not active" },
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_and_messages_are_sentences() {
+        let examples = Error::examples();
+        for (i, e) in examples.iter().enumerate() {
+            assert!(e.to_string().ends_with('.'), "{e}");
+            assert!(examples[..i].iter().all(|other| other.code() != e.code()));
+        }
+    }
+}

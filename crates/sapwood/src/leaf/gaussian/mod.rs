@@ -1,0 +1,337 @@
+//! Linear regression with Gaussian noise; the constant leaf is the case without regressors.
+//!
+//! With design `z = [1, x]` of length `m`, the statistics are the packed augmented moments of `[1, x, y]` about the leaf's origin. Under a
+//! normal-inverse-gamma prior with precision `L0`, mean `b0`, `nu0` and `s0`:
+//!
+//! `G* = G + L0`, `beta = G*^-1 (b + L0 b0)`, `S = nu0 s0 + q + b0' L0 b0 - beta' G* beta`, `df = nu0 + n`,
+//! `ln Z = -n/2 ln(2 pi) + 1/2 ln|L0| - 1/2 ln|G*| + lnG(df/2) - lnG(nu0/2) + nu0/2 ln(nu0 s0/2) - df/2 ln(S/2)`.
+//!
+//! The prior acts as pseudo-data, so it is itself an augmented moment matrix, added before factoring. One Cholesky factorisation of the sum
+//! then gives everything: `|G*|` from the first `m` pivots, `S` as the Schur complement of the last, and the mean and leverage at any
+//! input by one forward solve.
+
+mod prior;
+
+pub use prior::{FixedPrior, GaussianPrior};
+
+use super::{Fit, LeafModel, Scale};
+use crate::config::{Division, Evidence};
+use crate::num::cholesky::{backward_solve, factor_leading, forward_solve, ln_det, packed_ix, packed_len};
+use crate::num::special::{ln_gamma, normal_cdf, normal_pdf};
+use crate::num::{LN_2PI, ln};
+use crate::predict::StudentT;
+use crate::tree::Split;
+
+/// Inputs to the linear part are held within this many running standard deviations of their mean: one absurd sensor value must not bend a
+/// whole leaf.
+const CLIP_SD: f64 = 4.0;
+/// Clipping waits until the running range means something.
+const CLIP_AFTER: f64 = 32.0;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gaussian {
+    /// Number of regressors: all inputs (linear) or none (constant).
+    pub(crate) n_regressors: usize,
+    pub(crate) prior: GaussianPrior,
+    pub(crate) scale: Scale,
+}
+
+impl Gaussian {
+    pub fn constant(prior: GaussianPrior) -> Self {
+        Self::new(0, prior)
+    }
+
+    pub fn linear(n_inputs: usize, prior: GaussianPrior) -> Self {
+        Self::new(n_inputs, prior)
+    }
+
+    fn new(n_regressors: usize, prior: GaussianPrior) -> Self {
+        Self { n_regressors, prior, scale: Scale::new(n_regressors + 1) }
+    }
+
+    /// Number of coefficients `m`.
+    fn n_coefficients(&self) -> usize {
+        self.n_regressors + 1
+    }
+
+    /// False until two different targets have been seen: no density can be claimed without a unit.
+    fn has_unit(&self) -> bool {
+        matches!(self.prior, GaussianPrior::Fixed(_)) || self.scale.variance(self.n_regressors) > 0.0
+    }
+
+    /// Factor total + prior into `factor` and return `(df, S)`; none if the prior cannot support so little data.
+    fn posterior(&self, total: &[f64], origin: &[f64], factor: &mut Vec<f64>) -> Option<(f64, f64)> {
+        let m = self.n_coefficients();
+        factor.clear();
+        factor.extend_from_slice(total);
+        self.prior.add_to(factor, origin);
+        let df = self.prior.df(total[0], m);
+        if df.is_nan() || df <= 0.0 || !factor_leading(factor, m + 1, m) {
+            return None;
+        }
+        let s = factor[packed_ix(m, m)].max(self.prior.sum_of_squares_floor());
+        (s > 0.0).then_some((df, s))
+    }
+
+    fn ln_z(&self, total: &[f64], origin: &[f64], factor: &mut Vec<f64>) -> Option<(f64, f64, f64)> {
+        let m = self.n_coefficients();
+        let (df, s) = self.posterior(total, origin, factor)?;
+        let ln_z =
+            self.prior.ln_constant(m) - 0.5 * total[0] * LN_2PI - 0.5 * ln_det(factor, m) + ln_gamma(0.5 * df) - 0.5 * df * ln(0.5 * s);
+        Some((ln_z, df, s))
+    }
+
+    fn with_evidence_kind(&self, evidence: Evidence, ln_z: f64, total: &[f64], retired: &[f64], origin: &[f64], scratch: &mut Vec<f64>) -> f64 {
+        match evidence {
+            Evidence::Joint if total[0] > 0.0 => ln_z + self.prior.retired_bonus(self.n_coefficients()) * retired[0] / total[0],
+            Evidence::Joint => ln_z,
+            // A retired part that its prior cannot normalise is left where it is.
+            Evidence::Conditional => ln_z - self.ln_z(retired, origin, scratch).map_or(0.0, |(ln_z0, _, _)| ln_z0),
+        }
+    }
+
+    /// Fill `z = [1, x - origin]` for the design of an encoded point.
+    fn design(&self, origin: &[f64], point: &[f64], z: &mut [f64]) {
+        z[0] = 1.0;
+        for i in 0..self.n_regressors {
+            z[i + 1] = point[i] - origin[i];
+        }
+    }
+
+    /// `(location, leverage)` at an encoded point.
+    fn locate(&self, fit: &Fit, origin: &[f64], point: &[f64]) -> (f64, f64) {
+        let m = self.n_coefficients();
+        with_scratch(m, |z| {
+            self.design(origin, point, z);
+            forward_solve(&fit.factor, z);
+            let last = &fit.factor[packed_ix(m, 0)..packed_ix(m, m)];
+            let mut location = origin[self.n_regressors];
+            let mut leverage = 0.0;
+            for (zi, bi) in z.iter().zip(last) {
+                location += zi * bi;
+                leverage += zi * zi;
+            }
+            (location, leverage)
+        })
+    }
+}
+
+/// Run `f` on a zeroed slice of length `len`, on the stack for every model of ordinary size.
+fn with_scratch<T>(len: usize, f: impl FnOnce(&mut [f64]) -> T) -> T {
+    const ON_STACK: usize = 32;
+    if len <= ON_STACK { f(&mut [0.0; ON_STACK][..len]) } else { f(&mut vec![0.0; len]) }
+}
+
+/// Express packed augmented moments about `to` instead of `from`.
+fn shift_moments(stats: &mut [f64], from: &[f64], to: &[f64]) {
+    let d = from.len();
+    let n = stats[0];
+    // Rows are rewritten last to first, columns last to first, so that the first moments are read before they move.
+    for i in (1..=d).rev() {
+        let row = packed_ix(i, 0);
+        let delta_i = from[i - 1] - to[i - 1];
+        for j in (1..=i).rev() {
+            let delta_j = from[j - 1] - to[j - 1];
+            stats[row + j] += delta_i * stats[packed_ix(j, 0)] + delta_j * stats[row] + delta_i * delta_j * n;
+        }
+        stats[row] += delta_i * n;
+    }
+}
+
+impl LeafModel for Gaussian {
+    fn point_len(&self) -> usize {
+        self.n_regressors + 1
+    }
+
+    fn stat_len(&self) -> usize {
+        packed_len(self.n_regressors + 2)
+    }
+
+    fn track(&mut self, x: &[f64], y: f64, weight: f64) -> bool {
+        let before = self.scale.n;
+        let woke = self.scale.observe(&x[..self.n_regressors], y, weight);
+        self.prior.refresh(&self.scale, before, woke)
+    }
+
+    fn encode(&self, x: &[f64], y: f64, point: &mut [f64]) {
+        let clip = self.scale.n >= CLIP_AFTER;
+        for (i, (value, out)) in x[..self.n_regressors].iter().zip(point.iter_mut()).enumerate() {
+            let mean = self.scale.mean(i);
+            *out = if value.is_nan() {
+                mean
+            } else if clip {
+                let reach = CLIP_SD * self.scale.variance(i).sqrt();
+                value.clamp(mean - reach, mean + reach)
+            } else {
+                *value
+            };
+        }
+        point[self.n_regressors] = y;
+    }
+
+    fn origin(&self) -> Vec<f64> {
+        self.prior.centre().map_or_else(|| (0..=self.n_regressors).map(|i| self.scale.mean(i)).collect(), <[f64]>::to_vec)
+    }
+
+    fn observe(&self, stats: &mut [f64], origin: &[f64], point: &[f64], weight: f64) {
+        stats[0] += weight;
+        let mut row = 1;
+        for i in 0..point.len() {
+            let scaled = weight * (point[i] - origin[i]);
+            stats[row] += scaled;
+            for (s, (v, o)) in stats[row + 1..row + 2 + i].iter_mut().zip(point.iter().zip(origin)) {
+                *s += scaled * (v - o);
+            }
+            row += i + 2;
+        }
+    }
+
+    fn shift(&self, stats: &mut [f64], from: &[f64], to: &[f64]) {
+        shift_moments(stats, from, to);
+    }
+
+    fn better_origin(&self, total: &[f64], origin: &[f64]) -> Option<Vec<f64>> {
+        // A mean 1000 standard deviations from the origin costs six of sixteen digits; a constant column is left alone once it is centred.
+        const FAR: f64 = 1e6;
+        let n = total[0];
+        if n <= 0.0 {
+            return None;
+        }
+        let far = (0..origin.len()).any(|i| {
+            let mean = total[packed_ix(i + 1, 0)] / n;
+            let variance = total[packed_ix(i + 1, i + 1)] / n - mean * mean;
+            mean * mean > FAR * variance && mean.abs() > 1e-9 * origin[i].abs()
+        });
+        far.then(|| (0..origin.len()).map(|i| origin[i] + total[packed_ix(i + 1, 0)] / n).collect())
+    }
+
+    /// Proportional, or as if the retired inputs had been jointly Gaussian with the retired target: the split cuts that Gaussian in two, and
+    /// each side's moments follow from the truncated normal in the split's dimension and the regression of everything else on it.
+    fn divide(&self, division: Division, retired: &[f64], origin: &[f64], split: &Split, share: f64, left: &mut [f64]) {
+        let n = retired[0];
+        let d = self.n_regressors + 1;
+        let dim = split.dim as usize;
+        let variance_of = |i: usize| {
+            let mean = retired[packed_ix(i + 1, 0)] / n;
+            (mean, retired[packed_ix(i + 1, i + 1)] / n - mean * mean)
+        };
+        let gaussian = division == Division::Gaussian && dim < self.n_regressors && n > 0.0;
+        if !gaussian {
+            for (l, r) in left.iter_mut().zip(retired) {
+                *l = share * r;
+            }
+            return;
+        }
+        let (mean, variance) = variance_of(dim);
+        let cut = split.cut - origin[dim];
+        let spread = variance.max(0.0).sqrt();
+        let z = (cut - mean) / spread;
+        // Beyond eight standard deviations, or without any spread, everything is on one side.
+        if !(z.abs() < 8.0) {
+            let all_left = if spread > 0.0 { z > 0.0 } else { mean < cut };
+            for (l, r) in left.iter_mut().zip(retired) {
+                *l = if all_left { *r } else { 0.0 };
+            }
+            return;
+        }
+        let mass = normal_cdf(z);
+        let hazard = normal_pdf(z) / mass;
+        let mean_shift = -spread * hazard;
+        // Var(x | left) - Var(x), in units of Var(x).
+        let shrink = -z * hazard - hazard * hazard;
+        let n_left = n * mass;
+        with_scratch(3 * d, |scratch| {
+            let (slope, rest) = scratch.split_at_mut(d);
+            let (centre, mean_left) = rest.split_at_mut(d);
+            for i in 0..d {
+                let (low, high) = (dim.min(i), dim.max(i));
+                centre[i] = retired[packed_ix(i + 1, 0)] / n;
+                let covariance = retired[packed_ix(high + 1, low + 1)] / n - centre[i] * mean;
+                slope[i] = covariance / variance;
+                mean_left[i] = centre[i] + slope[i] * mean_shift;
+            }
+            left[0] = n_left;
+            for i in 0..d {
+                let row = packed_ix(i + 1, 0);
+                left[row] = n_left * mean_left[i];
+                for j in 0..=i {
+                    let covariance = retired[row + j + 1] / n - centre[i] * centre[j];
+                    let covariance_left = covariance + slope[i] * slope[j] * variance * shrink;
+                    left[row + j + 1] = n_left * (covariance_left + mean_left[i] * mean_left[j]);
+                }
+            }
+        });
+    }
+
+    fn ln_evidence(&self, evidence: Evidence, total: &[f64], retired: &[f64], origin: &[f64], scratch: &mut Vec<f64>) -> f64 {
+        match self.ln_z(total, origin, scratch) {
+            Some((ln_z, _, _)) => self.with_evidence_kind(evidence, ln_z, total, retired, origin, scratch),
+            None => f64::NEG_INFINITY,
+        }
+    }
+
+    fn fit(&self, evidence: Evidence, total: &[f64], retired: &[f64], origin: &[f64], fit: &mut Fit) {
+        match self.ln_z(total, origin, &mut fit.factor) {
+            Some((ln_z, df, s)) => {
+                (fit.df, fit.sum_of_squares) = (df, s);
+                let mut scratch = Vec::new();
+                fit.ln_evidence = self.with_evidence_kind(evidence, ln_z, total, retired, origin, &mut scratch);
+            }
+            None => {
+                // The improper prior has no posterior here. Moves must leave this state; until they do, predict under the proper prior.
+                fit.ln_evidence = f64::NEG_INFINITY;
+                let fallback = Gaussian { prior: self.prior.proper_fallback(&self.scale), ..self.clone() };
+                (fit.df, fit.sum_of_squares) = fallback
+                    .posterior(total, origin, &mut fit.factor)
+                    .expect("a proper prior supports every leaf");
+            }
+        }
+    }
+
+    /// `ln Z(stats + weight * point) - ln Z(stats)`, by a rank-one change; for weight 1 the Student-t density.
+    fn ln_predictive(&self, fit: &Fit, _total: &[f64], origin: &[f64], point: &[f64], weight: f64) -> f64 {
+        if !self.has_unit() {
+            return 0.0;
+        }
+        let (location, leverage) = self.locate(fit, origin, point);
+        let error = point[self.n_regressors] - location;
+        let growth = 1.0 + weight * leverage;
+        let s = fit.sum_of_squares;
+        let relative = weight * error * error / (growth * s);
+        ln_gamma(0.5 * (fit.df + weight)) - ln_gamma(0.5 * fit.df)
+            - 0.5 * (weight * LN_2PI + ln(growth) + weight * ln(0.5 * s) + (fit.df + weight) * libm::log1p(relative))
+    }
+
+    fn student_t(&self, fit: &Fit, origin: &[f64], point: &[f64]) -> StudentT {
+        let (location, leverage) = self.locate(fit, origin, point);
+        let noise = fit.sum_of_squares / fit.df;
+        StudentT { df: fit.df, location, scale: (noise * (1.0 + leverage)).sqrt(), noise_share: 1.0 / (1.0 + leverage) }
+    }
+
+    /// `V / (1 + z'g) * integral over the box of ([1,u]'g)^2 du` with `g = G*^-1 z`: the mean square of a linear function over a box is its
+    /// squared value at the centre plus `sum g_i^2 side_i^2 / 12`.
+    fn alc(&self, fit: &Fit, origin: &[f64], point: &[f64], lo: &[f64], hi: &[f64], volume: f64) -> f64 {
+        let m = self.n_coefficients();
+        with_scratch(2 * m, |scratch| {
+            let (z, g) = scratch.split_at_mut(m);
+            self.design(origin, point, z);
+            g.copy_from_slice(z);
+            forward_solve(&fit.factor, g);
+            let leverage: f64 = g.iter().map(|v| v * v).sum();
+            backward_solve(&fit.factor, g);
+            let mut centre = g[0];
+            let mut spread = 0.0;
+            for i in 0..self.n_regressors {
+                let side = hi[i] - lo[i];
+                centre += g[i + 1] * (0.5 * (lo[i] + hi[i]) - origin[i]);
+                spread += g[i + 1] * g[i + 1] * side * side / 12.0;
+            }
+            // With two or fewer degrees of freedom the variance does not exist; the scale stands in for it.
+            let variance = fit.sum_of_squares / if fit.df > 2.0 { fit.df - 2.0 } else { fit.df };
+            variance / (1.0 + leverage) * volume * (centre * centre + spread)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

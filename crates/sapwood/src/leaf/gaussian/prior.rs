@@ -1,0 +1,220 @@
+//! Priors of Gaussian leaves, as pseudo-data: an augmented moment matrix about a centre, plus constants.
+
+use super::shift_moments;
+use crate::leaf::Scale;
+use crate::num::cholesky::{backward_solve, factor_leading, forward_solve, ln_det, packed_ix, packed_len};
+use crate::num::ln;
+use crate::num::special::ln_gamma;
+
+/// Pseudo-observations behind the default prior's coefficients.
+const STRENGTH: f64 = 0.1;
+/// Pseudo-observations behind its noise variance.
+const NOISE_STRENGTH: f64 = 2.0;
+/// Its noise variance, as a share of the residual variance of one straight line through everything.
+const NOISE_SHARE: f64 = 0.2;
+/// Occam factor a coefficient (nats) that replaces the normaliser `1/2 ln STRENGTH` of so weak a prior.
+const OCCAM_LINEAR: f64 = 0.25;
+const OCCAM_CONSTANT: f64 = 1.0;
+/// Bonus a coefficient for a leaf made wholly of retired points, whose joint evidence is pessimistic about splits.
+const RETIRED_BONUS: f64 = 1.5;
+/// The prior is recomputed at every row up to here, then each time the number of rows doubles.
+const ALWAYS_UNTIL: f64 = 32.0;
+/// Precision, in pseudo-observations, that pins the coefficient of a column that has been constant so far to zero.
+const PINNED: f64 = 1e6;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum GaussianPrior {
+    /// Proper and unit-free: scaled by the running second moments of the stream.
+    Default(Pseudo),
+    /// The paper's `1/sigma^2`.
+    Reference,
+    /// Given once and for all.
+    Fixed(Pseudo),
+}
+
+/// A normal-inverse-gamma prior given by the user of the crate.
+#[derive(Clone, Debug)]
+pub struct FixedPrior {
+    /// Packed lower triangle of the precision `L0` of `[1, x]` coefficients.
+    pub precision: Vec<f64>,
+    pub mean: Vec<f64>,
+    pub nu0: f64,
+    pub s0: f64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pseudo {
+    /// Augmented moments of the pseudo-data about `centre`; the last entry includes `nu0 s0`.
+    pub(crate) moments: Vec<f64>,
+    pub(crate) centre: Vec<f64>,
+    pub(crate) nu0: f64,
+    /// `nu0 s0`.
+    pub(crate) noise: f64,
+    /// The terms of `ln Z` that do not depend on the data.
+    pub(crate) ln_constant: f64,
+}
+
+impl GaussianPrior {
+    pub fn default_for(n_regressors: usize) -> Self {
+        Self::Default(Pseudo::from_scale(&Scale::new(n_regressors + 1)))
+    }
+
+    pub fn fixed(prior: &FixedPrior) -> Self {
+        let m = prior.mean.len();
+        let mut moments = prior.precision.clone();
+        let entry = |i: usize, j: usize| prior.precision[packed_ix(i.max(j), i.min(j))];
+        let row: Vec<f64> = (0..m).map(|i| (0..m).map(|j| entry(i, j) * prior.mean[j]).sum()).collect();
+        let quadratic: f64 = row.iter().zip(&prior.mean).map(|(a, b)| a * b).sum();
+        let noise = prior.nu0 * prior.s0;
+        moments.extend_from_slice(&row);
+        moments.push(quadratic + noise);
+        let mut factor = prior.precision.clone();
+        let positive = factor_leading(&mut factor, m, m);
+        assert!(positive, "the precision of a fixed prior must be positive definite");
+        let ln_constant = 0.5 * ln_det(&factor, m) + noise_constant(prior.nu0, noise);
+        Self::Fixed(Pseudo { moments, centre: vec![0.0; m], nu0: prior.nu0, noise, ln_constant })
+    }
+
+    fn pseudo(&self) -> Option<&Pseudo> {
+        match self {
+            Self::Default(pseudo) | Self::Fixed(pseudo) => Some(pseudo),
+            Self::Reference => None,
+        }
+    }
+
+    /// Where the pseudo-data are centred: leaves whose origin is there need no shift.
+    pub(super) fn centre(&self) -> Option<&[f64]> {
+        self.pseudo().map(|pseudo| &pseudo.centre[..])
+    }
+
+    pub(super) fn add_to(&self, moments: &mut [f64], origin: &[f64]) {
+        let Some(pseudo) = self.pseudo() else { return };
+        if pseudo.centre == origin {
+            for (a, b) in moments.iter_mut().zip(&pseudo.moments) {
+                *a += b;
+            }
+        } else {
+            let mut shifted = pseudo.moments.clone();
+            shift_moments(&mut shifted, &pseudo.centre, origin);
+            for (a, b) in moments.iter_mut().zip(&shifted) {
+                *a += b;
+            }
+        }
+    }
+
+    pub(super) fn df(&self, n: f64, m: usize) -> f64 {
+        self.pseudo().map_or(n - m as f64, |pseudo| pseudo.nu0 + n)
+    }
+
+    pub(super) fn ln_constant(&self, m: usize) -> f64 {
+        self.pseudo().map_or(0.5 * m as f64 * crate::num::LN_2PI, |pseudo| pseudo.ln_constant)
+    }
+
+    /// `S` cannot fall below this, whatever rounding does.
+    pub(super) fn sum_of_squares_floor(&self) -> f64 {
+        self.pseudo().map_or(0.0, |pseudo| pseudo.noise)
+    }
+
+    pub(super) fn retired_bonus(&self, m: usize) -> f64 {
+        if matches!(self, Self::Default(_)) { RETIRED_BONUS * m as f64 } else { 0.0 }
+    }
+
+    /// The proper prior that predicts for leaves the reference prior cannot support.
+    pub(super) fn proper_fallback(&self, scale: &Scale) -> Self {
+        Self::Default(Pseudo::from_scale(scale))
+    }
+
+    /// Follow the stream's scale; true if the prior changed.
+    pub(super) fn refresh(&mut self, scale: &Scale, n_before: f64, woke: bool) -> bool {
+        let Self::Default(pseudo) = self else { return false };
+        let doubled = n_doublings(scale.n) > n_doublings(n_before);
+        if scale.n > ALWAYS_UNTIL && !doubled && !woke {
+            return false;
+        }
+        *pseudo = Pseudo::from_scale(scale);
+        true
+    }
+}
+
+/// How often a count has doubled.
+fn n_doublings(n: f64) -> u32 {
+    (n as u64).max(1).ilog2()
+}
+
+fn noise_constant(nu0: f64, noise: f64) -> f64 {
+    0.5 * nu0 * ln(0.5 * noise) - ln_gamma(0.5 * nu0)
+}
+
+impl Pseudo {
+    /// The unit-information prior: the straight line through everything seen so far, held by `STRENGTH` pseudo-observations with the
+    /// stream's own second moments.
+    ///
+    /// In the first rows the correlations are shrunk by one pseudo-observation towards none, so that the line exists from the start.
+    fn from_scale(scale: &Scale) -> Self {
+        let q = scale.dim() - 1;
+        let m = q + 1;
+        let n = scale.n;
+        let sd = |i: usize| scale.variance(i).sqrt();
+        let shrink = n / (n + 1.0);
+
+        let mut correlation = vec![0.0; packed_len(q)];
+        for i in 0..q {
+            for j in 0..=i {
+                correlation[packed_ix(i, j)] = if i == j { 1.0 } else { shrink * scale.correlation(i, j) };
+            }
+        }
+        let mut factor = correlation.clone();
+        // Exactly collinear columns leave pivots of rounding size; a ridge far below any data's influence settles them.
+        for i in 0..q {
+            factor[packed_ix(i, i)] += 1e-9;
+        }
+        let mut slope: Vec<f64> = (0..q).map(|i| shrink * scale.correlation(q, i)).collect();
+        let solved = factor_leading(&mut factor, q, q);
+        debug_assert!(solved, "a shrunk correlation matrix is positive definite");
+        forward_solve(&factor, &mut slope);
+        let explained: f64 = slope.iter().map(|v| v * v).sum::<f64>().min(1.0);
+        backward_solve(&factor, &mut slope);
+
+        let target_variance = scale.variance(q);
+        let unit = if target_variance > 0.0 { target_variance } else { stand_in_variance(scale.mean(q)) };
+        // Degrees of freedom spent on the line; while there are hardly more rows than columns the line is not credited with anything.
+        let freedom = n - m as f64;
+        let residual = if freedom > 0.0 { ((1.0 - explained) * n / freedom).clamp(1e-12, 1.0) } else { 1.0 };
+        let noise = NOISE_STRENGTH * NOISE_SHARE * unit * residual;
+
+        // Moments about the mean: first moments vanish; the target's row holds what the line predicts.
+        let mut moments = vec![0.0; packed_len(m + 1)];
+        moments[0] = STRENGTH;
+        let spread = |i: usize| if sd(i) > 0.0 { sd(i) } else { PINNED * scale.mean(i).abs().max(1.0) };
+        let target_sd = unit.sqrt();
+        for i in 0..q {
+            for j in 0..=i {
+                moments[packed_ix(i + 1, j + 1)] = STRENGTH * correlation[packed_ix(i, j)] * spread(i) * spread(j);
+            }
+        }
+        let mut quadratic = 0.0;
+        for i in 0..q {
+            let predicted: f64 = (0..q).map(|j| correlation[packed_ix(i.max(j), i.min(j))] * slope[j]).sum();
+            moments[packed_ix(m, i + 1)] = STRENGTH * predicted * spread(i) * target_sd;
+            quadratic += predicted * slope[i];
+        }
+        moments[packed_ix(m, m)] = STRENGTH * quadratic * unit + noise;
+
+        let mut spread_factor = correlation;
+        for i in 0..q {
+            spread_factor[packed_ix(i, i)] += 1e-9;
+        }
+        let ln_correlation = if factor_leading(&mut spread_factor, q, q) { ln_det(&spread_factor, q) } else { 0.0 };
+        let ln_spread: f64 = (0..q).map(|i| ln(spread(i))).sum();
+        let occam = if q == 0 { OCCAM_CONSTANT } else { OCCAM_LINEAR };
+        let ln_constant = m as f64 * occam + 0.5 * ln_correlation + ln_spread + noise_constant(NOISE_STRENGTH, noise);
+        let centre = (0..=q).map(|i| scale.mean(i)).collect();
+        Self { moments, centre, nu0: NOISE_STRENGTH, noise, ln_constant }
+    }
+}
+
+/// A variance for predictions made before the target has shown any: far below its magnitude.
+fn stand_in_variance(mean: f64) -> f64 {
+    let sd = 1e-6 * mean.abs();
+    (sd * sd).max(f64::MIN_POSITIVE * 1e20)
+}

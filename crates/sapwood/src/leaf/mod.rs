@@ -1,0 +1,82 @@
+//! Leaf models: conjugate, with one additive vector of sufficient statistics each.
+//!
+//! A leaf holds two such vectors, of its active and of its retired points. Because they are additive, every operation of the theory is a
+//! sum: `observe` and `forget` a point, `merge` two leaves at a prune, `scale` by a forgetting factor, divide at a grow. `stats[0]` is
+//! always the effective number of points.
+//!
+//! Statistics are moments about the leaf's own *origin*, a point near its data, so that nothing is ever found by subtracting large
+//! numbers. Origins may differ between leaves and are changed exactly by [`LeafModel::shift`].
+
+mod gaussian;
+mod multinomial;
+mod scale;
+
+pub use gaussian::{FixedPrior, Gaussian, GaussianPrior};
+pub use multinomial::Multinomial;
+pub use scale::Scale;
+
+use crate::config::{Division, Evidence};
+use crate::predict::StudentT;
+use crate::tree::Split;
+
+/// What the posterior of a leaf looks like, computed from its statistics and kept until they change.
+#[derive(Clone, Debug, Default)]
+pub struct Fit {
+    /// `ln Z` of the leaf, the quantity that moves compare. Minus infinity where the (improper) prior cannot support the leaf.
+    pub ln_evidence: f64,
+    /// Degrees of freedom of the predictive (Gaussian leaves).
+    pub df: f64,
+    /// Posterior sum of squares `S` (Gaussian leaves).
+    pub sum_of_squares: f64,
+    /// Packed factor of the posterior augmented moments (Gaussian leaves).
+    pub factor: Vec<f64>,
+}
+
+/// The contract of a leaf model. `point` is what [`LeafModel::encode`] made of an observation.
+pub trait LeafModel: Clone + Send + Sync {
+    /// Number of values kept for every active point.
+    fn point_len(&self) -> usize;
+    /// Number of entries of a statistic vector.
+    fn stat_len(&self) -> usize;
+
+    /// Take one observation into account in what the prior is scaled by. True if the prior changed, so that every fit is out of date.
+    fn track(&mut self, x: &[f64], y: f64, weight: f64) -> bool;
+    /// The values of an observation that the leaf uses; missing and absurd inputs are replaced here.
+    fn encode(&self, x: &[f64], y: f64, point: &mut [f64]);
+    /// An origin for the first leaf.
+    fn origin(&self) -> Vec<f64>;
+
+    /// Add a point `weight` times; a negative weight forgets it.
+    fn observe(&self, stats: &mut [f64], origin: &[f64], point: &[f64], weight: f64);
+    /// Express statistics about another origin.
+    fn shift(&self, stats: &mut [f64], from: &[f64], to: &[f64]);
+    /// An origin nearer to the data, where the present one is too far away for the precision of the statistics.
+    fn better_origin(&self, total: &[f64], origin: &[f64]) -> Option<Vec<f64>>;
+    /// The left child's part of retired statistics at a grow; `share` is its share of the parent's active points. What is not given to
+    /// the left is the right child's.
+    fn divide(&self, division: Division, retired: &[f64], origin: &[f64], split: &Split, share: f64, left: &mut [f64]);
+
+    /// `ln Z` of a leaf with these statistics. `scratch` is working space of any content.
+    fn ln_evidence(&self, evidence: Evidence, total: &[f64], retired: &[f64], origin: &[f64], scratch: &mut Vec<f64>) -> f64;
+    /// The posterior of a leaf with these statistics.
+    fn fit(&self, evidence: Evidence, total: &[f64], retired: &[f64], origin: &[f64], fit: &mut Fit);
+    /// `ln` of the predictive density (or probability) of a point that counts `weight` times.
+    fn ln_predictive(&self, fit: &Fit, total: &[f64], origin: &[f64], point: &[f64], weight: f64) -> f64;
+
+    /// The predictive distribution of a regression leaf.
+    fn student_t(&self, _fit: &Fit, _origin: &[f64], _point: &[f64]) -> StudentT {
+        unreachable!("not a regression leaf")
+    }
+    /// The class probabilities of a classification leaf, added to `out` with the given weight.
+    fn add_class_probabilities(&self, _total: &[f64], _weight: f64, _out: &mut [f64]) {
+        unreachable!("not a classification leaf")
+    }
+    /// How much a point at `point` teaches about the leaf's box `[lo, hi]` of relative volume `volume` (ALC).
+    fn alc(&self, _fit: &Fit, _origin: &[f64], _point: &[f64], _lo: &[f64], _hi: &[f64], _volume: f64) -> f64 {
+        unreachable!("not a regression leaf")
+    }
+    /// Entropy of the leaf's class probabilities.
+    fn entropy(&self, _total: &[f64]) -> f64 {
+        unreachable!("not a classification leaf")
+    }
+}

@@ -1,0 +1,124 @@
+//! Class counts under a symmetric Dirichlet prior.
+//!
+//! With counts `a_k`, `n = sum a_k`, `K` classes and `a0` pseudo-counts a class:
+//! `ln Z = lnG(K a0) - lnG(K a0 + n) + sum_k [lnG(a0 + a_k) - lnG(a0)]`, predictive `(a_k + a0) / (n + K a0)`.
+
+use super::{Fit, LeafModel};
+use crate::config::{Division, Evidence};
+use crate::num::ln;
+use crate::num::special::ln_gamma;
+use crate::tree::Split;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Multinomial {
+    n_classes: usize,
+    /// Pseudo-counts a class; none means `1/K`.
+    dirichlet: Option<f64>,
+}
+
+impl Multinomial {
+    pub fn new(n_classes: usize, dirichlet: Option<f64>) -> Self {
+        Self { n_classes, dirichlet }
+    }
+
+    pub fn n_classes(&self) -> usize {
+        self.n_classes
+    }
+
+    pub fn set_n_classes(&mut self, n_classes: usize) {
+        self.n_classes = n_classes;
+    }
+
+    fn pseudo_count(&self) -> f64 {
+        self.dirichlet.unwrap_or(1.0 / self.n_classes.max(1) as f64)
+    }
+
+    fn ln_z(&self, stats: &[f64]) -> f64 {
+        let a0 = self.pseudo_count();
+        let total = a0 * self.n_classes as f64;
+        let mut value = ln_gamma(total) - ln_gamma(total + stats[0]);
+        // A class without counts contributes lnG(a0) - lnG(a0) = 0.
+        for &count in stats[1..].iter().filter(|&&count| count > 0.0) {
+            value += ln_gamma(a0 + count) - ln_gamma(a0);
+        }
+        value
+    }
+
+    fn probability(&self, stats: &[f64], class: usize) -> f64 {
+        let a0 = self.pseudo_count();
+        (stats[1 + class].max(0.0) + a0) / (stats[0].max(0.0) + a0 * self.n_classes as f64)
+    }
+}
+
+impl LeafModel for Multinomial {
+    fn point_len(&self) -> usize {
+        1
+    }
+
+    fn stat_len(&self) -> usize {
+        1 + self.n_classes
+    }
+
+    fn track(&mut self, _x: &[f64], _y: f64, _weight: f64) -> bool {
+        false
+    }
+
+    fn encode(&self, _x: &[f64], y: f64, point: &mut [f64]) {
+        point[0] = y;
+    }
+
+    fn origin(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    fn observe(&self, stats: &mut [f64], _origin: &[f64], point: &[f64], weight: f64) {
+        stats[0] += weight;
+        stats[1 + point[0] as usize] += weight;
+    }
+
+    fn shift(&self, _stats: &mut [f64], _from: &[f64], _to: &[f64]) {}
+
+    fn better_origin(&self, _total: &[f64], _origin: &[f64]) -> Option<Vec<f64>> {
+        None
+    }
+
+    fn divide(&self, _division: Division, retired: &[f64], _origin: &[f64], _split: &Split, share: f64, left: &mut [f64]) {
+        for (l, r) in left.iter_mut().zip(retired) {
+            *l = share * r;
+        }
+    }
+
+    fn ln_evidence(&self, evidence: Evidence, total: &[f64], retired: &[f64], _origin: &[f64], _scratch: &mut Vec<f64>) -> f64 {
+        match evidence {
+            Evidence::Joint => self.ln_z(total),
+            Evidence::Conditional => self.ln_z(total) - self.ln_z(retired),
+        }
+    }
+
+    fn fit(&self, evidence: Evidence, total: &[f64], retired: &[f64], origin: &[f64], fit: &mut Fit) {
+        fit.ln_evidence = self.ln_evidence(evidence, total, retired, origin, &mut fit.factor);
+    }
+
+    fn ln_predictive(&self, _fit: &Fit, total: &[f64], _origin: &[f64], point: &[f64], weight: f64) -> f64 {
+        let class = point[0] as usize;
+        if weight == 1.0 {
+            return ln(self.probability(total, class));
+        }
+        let a = total[1 + class].max(0.0) + self.pseudo_count();
+        let n = total[0].max(0.0) + self.pseudo_count() * self.n_classes as f64;
+        ln_gamma(a + weight) - ln_gamma(a) - ln_gamma(n + weight) + ln_gamma(n)
+    }
+
+    fn add_class_probabilities(&self, total: &[f64], weight: f64, out: &mut [f64]) {
+        for (class, p) in out.iter_mut().enumerate() {
+            *p += weight * self.probability(total, class);
+        }
+    }
+
+    fn entropy(&self, total: &[f64]) -> f64 {
+        (0..self.n_classes)
+            .map(|class| self.probability(total, class))
+            .map(|p| if p > 0.0 { -p * ln(p) } else { 0.0 })
+            .sum()
+    }
+}

@@ -1,0 +1,39 @@
+//! Numerical building blocks: portable special functions, packed Cholesky factors, sums in log space.
+
+pub mod cholesky;
+pub mod special;
+
+pub const LN_2PI: f64 = 1.837_877_066_409_345_5;
+
+/// Natural logarithm from the pinned library, so that results agree on every platform.
+#[inline]
+pub fn ln(x: f64) -> f64 {
+    libm::log(x)
+}
+
+#[inline]
+pub fn exp(x: f64) -> f64 {
+    libm::exp(x)
+}
+
+/// `ln sum exp(x_i)`; minus infinity for an empty or all-minus-infinity input.
+pub fn ln_sum_exp(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let max = values.clone().fold(f64::NEG_INFINITY, f64::max);
+    if max == f64::NEG_INFINITY {
+        return max;
+    }
+    max + ln(values.map(|v| exp(v - max)).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ln_sum_exp_survives_extremes() {
+        assert_eq!(ln_sum_exp([].into_iter()), f64::NEG_INFINITY);
+        assert_eq!(ln_sum_exp([f64::NEG_INFINITY; 3].into_iter()), f64::NEG_INFINITY);
+        let x = ln_sum_exp([-1e6, -1e6].into_iter());
+        assert!((x + 1e6 - std::f64::consts::LN_2).abs() < 1e-9);
+    }
+}

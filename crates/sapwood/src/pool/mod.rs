@@ -1,0 +1,114 @@
+//! The active pool: the observations that every particle of a cloud can still split on.
+
+use std::collections::VecDeque;
+
+/// Observations in slots that are reused; a slot number names a point while it is active.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pool {
+    n_inputs: usize,
+    point_len: usize,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    points: Vec<f64>,
+    weights: Vec<f64>,
+    arrivals: Vec<u64>,
+    /// Active slots in order of arrival.
+    active: VecDeque<u32>,
+    free: Vec<u32>,
+}
+
+impl Pool {
+    pub fn new(n_inputs: usize, point_len: usize) -> Self {
+        Self {
+            n_inputs,
+            point_len,
+            x: Vec::new(),
+            y: Vec::new(),
+            points: Vec::new(),
+            weights: Vec::new(),
+            arrivals: Vec::new(),
+            active: VecDeque::new(),
+            free: Vec::new(),
+        }
+    }
+
+    pub fn n_inputs(&self) -> usize {
+        self.n_inputs
+    }
+
+    pub fn len(&self) -> usize {
+        self.active.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.active.is_empty()
+    }
+
+    /// Active slots, oldest first.
+    pub fn active(&self) -> &VecDeque<u32> {
+        &self.active
+    }
+
+    pub fn n_slots(&self) -> usize {
+        self.y.len()
+    }
+
+    /// Put a point in; `encode` writes the values that the leaf model uses.
+    pub fn insert(&mut self, x: &[f64], y: f64, weight: f64, arrival: u64, encode: impl FnOnce(&mut [f64])) -> u32 {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            let slot = self.y.len();
+            self.x.resize((slot + 1) * self.n_inputs, 0.0);
+            self.y.push(0.0);
+            self.points.resize((slot + 1) * self.point_len, 0.0);
+            self.weights.push(0.0);
+            self.arrivals.push(0);
+            slot as u32
+        });
+        let ix = slot as usize;
+        self.x[ix * self.n_inputs..(ix + 1) * self.n_inputs].copy_from_slice(x);
+        self.y[ix] = y;
+        self.weights[ix] = weight;
+        self.arrivals[ix] = arrival;
+        encode(&mut self.points[ix * self.point_len..(ix + 1) * self.point_len]);
+        self.active.push_back(slot);
+        slot
+    }
+
+    /// Take out the point at a position in order of arrival.
+    pub fn remove(&mut self, position: usize) {
+        let slot = self.active.remove(position).expect("a position in the pool");
+        self.free.push(slot);
+    }
+
+    /// Put the active points back in order of arrival.
+    pub fn sort_by_arrival(&mut self) {
+        let arrivals = &self.arrivals;
+        self.active.make_contiguous().sort_unstable_by_key(|&slot| arrivals[slot as usize]);
+    }
+
+    #[inline]
+    pub fn x(&self, slot: u32) -> &[f64] {
+        let start = slot as usize * self.n_inputs;
+        &self.x[start..start + self.n_inputs]
+    }
+
+    pub fn y(&self, slot: u32) -> f64 {
+        self.y[slot as usize]
+    }
+
+    /// The values of a point that the leaf model uses.
+    #[inline]
+    pub fn point(&self, slot: u32) -> &[f64] {
+        let start = slot as usize * self.point_len;
+        &self.points[start..start + self.point_len]
+    }
+
+    #[inline]
+    pub fn weight(&self, slot: u32) -> f64 {
+        self.weights[slot as usize]
+    }
+
+    pub fn arrival(&self, slot: u32) -> u64 {
+        self.arrivals[slot as usize]
+    }
+}

@@ -1,0 +1,68 @@
+//! A located and scaled Student-t.
+
+use crate::num::special::{normal_quantile, student_t_cdf, student_t_ln_norm};
+use crate::num::{exp, ln};
+use crate::rng::Stream;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StudentT {
+    pub df: f64,
+    pub location: f64,
+    pub scale: f64,
+    /// Share of the variance that is noise; the rest is not knowing the leaf's coefficients.
+    pub noise_share: f64,
+}
+
+impl StudentT {
+    /// Infinite where it does not exist.
+    pub fn variance(&self) -> f64 {
+        if self.df > 2.0 { self.scale * self.scale * self.df / (self.df - 2.0) } else { f64::INFINITY }
+    }
+
+    pub fn ln_density(&self, y: f64) -> f64 {
+        let t = (y - self.location) / self.scale;
+        student_t_ln_norm(self.df) - ln(self.scale) - 0.5 * (self.df + 1.0) * libm::log1p(t * t / self.df)
+    }
+
+    pub fn density(&self, y: f64) -> f64 {
+        exp(self.ln_density(y))
+    }
+
+    pub fn cdf(&self, y: f64) -> f64 {
+        student_t_cdf((y - self.location) / self.scale, self.df)
+    }
+
+    /// `E|Y - y|`; infinite for one degree of freedom or fewer.
+    pub fn mean_distance(&self, y: f64) -> f64 {
+        if self.df <= 1.0 {
+            return f64::INFINITY;
+        }
+        let t = (y - self.location) / self.scale;
+        let density = self.density(y) * self.scale;
+        self.scale * (t * (2.0 * student_t_cdf(t, self.df) - 1.0) + 2.0 * density * (self.df + t * t) / (self.df - 1.0))
+    }
+
+    /// A draw: a normal over the root of an independent mean of squares (Marsaglia & Tsang's gamma).
+    pub fn sample(&self, stream: &mut Stream) -> f64 {
+        let normal = normal_quantile(stream.uniform_positive() * (1.0 - 1e-16));
+        let shape = 0.5 * self.df;
+        let chi_square = 2.0 * sample_gamma(shape, stream);
+        self.location + self.scale * normal / (chi_square / self.df).sqrt()
+    }
+}
+
+fn sample_gamma(shape: f64, stream: &mut Stream) -> f64 {
+    if shape < 1.0 {
+        let boost = exp(ln(stream.uniform_positive()) / shape);
+        return sample_gamma(shape + 1.0, stream) * boost;
+    }
+    let d = shape - 1.0 / 3.0;
+    let c = 1.0 / (9.0 * d).sqrt();
+    loop {
+        let normal = normal_quantile(stream.uniform_positive() * (1.0 - 1e-16));
+        let v = (1.0 + c * normal).powi(3);
+        if v > 0.0 && ln(stream.uniform_positive()) < 0.5 * normal * normal + d - d * v + d * ln(v) {
+            return d * v;
+        }
+    }
+}

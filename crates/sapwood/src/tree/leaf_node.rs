@@ -1,0 +1,253 @@
+//! A leaf: which points it holds and their sufficient statistics.
+
+use crate::config::Evidence;
+use crate::leaf::{Fit, LeafModel};
+use crate::pool::Pool;
+
+#[derive(Debug, Default)]
+pub struct LeafNode {
+    /// Slots of the active points in this leaf.
+    pub slots: Vec<u32>,
+    /// By dimension, the same slots sorted by input value (ties by slot, missing values last); empty until asked for.
+    sorted: Vec<Vec<u32>>,
+    pub origin: Vec<f64>,
+    pub active: Vec<f64>,
+    pub retired: Vec<f64>,
+    /// Points forgotten since `active` was last summed afresh.
+    pub n_forgotten: u32,
+    /// The leaf's box, kept only where a discard rule asks for it.
+    pub lower: Vec<f64>,
+    pub upper: Vec<f64>,
+    /// Discard score of each slot, how many particles they stand in the tally for, and whether they are up to date.
+    pub scores: Vec<f64>,
+    pub n_tallied: u32,
+    pub scored: bool,
+    fit: Fit,
+    /// The prior's version that `fit` was computed under; 0 if it must be computed again.
+    fit_version: u64,
+}
+
+impl Clone for LeafNode {
+    fn clone(&self) -> Self {
+        let mut copy = Self::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    /// Copies into the allocations that are there.
+    fn clone_from(&mut self, source: &Self) {
+        self.clear();
+        self.slots.extend_from_slice(&source.slots);
+        self.sorted.resize_with(source.sorted.len(), Vec::new);
+        for (target, order) in self.sorted.iter_mut().zip(&source.sorted) {
+            target.extend_from_slice(order);
+        }
+        self.origin.extend_from_slice(&source.origin);
+        self.active.extend_from_slice(&source.active);
+        self.retired.extend_from_slice(&source.retired);
+        self.n_forgotten = source.n_forgotten;
+        self.lower.extend_from_slice(&source.lower);
+        self.upper.extend_from_slice(&source.upper);
+        self.scores.extend_from_slice(&source.scores);
+        self.n_tallied = source.n_tallied;
+        self.scored = source.scored;
+        self.fit.clone_from(&source.fit);
+        self.fit_version = source.fit_version;
+    }
+}
+
+/// `(value, slot)` order with missing values last.
+fn by_value(pool: &Pool, dim: usize, a: u32, b: u32) -> std::cmp::Ordering {
+    let (x, y) = (pool.x(a)[dim], pool.x(b)[dim]);
+    // NaN compares as greater than everything; total_cmp would tell -0 from 0, which no split can.
+    x.partial_cmp(&y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan())).then(a.cmp(&b))
+}
+
+impl LeafNode {
+    /// Empty the leaf, keeping its allocations.
+    pub fn clear(&mut self) {
+        self.slots.clear();
+        self.sorted.iter_mut().for_each(Vec::clear);
+        self.origin.clear();
+        self.active.clear();
+        self.retired.clear();
+        self.n_forgotten = 0;
+        self.lower.clear();
+        self.upper.clear();
+        self.scores.clear();
+        self.n_tallied = 0;
+        self.invalidate();
+    }
+
+    /// An empty leaf of a model.
+    pub fn start<M: LeafModel>(&mut self, model: &M) {
+        self.clear();
+        self.origin = model.origin();
+        self.active.resize(model.stat_len(), 0.0);
+        self.retired.resize(model.stat_len(), 0.0);
+    }
+
+    pub fn n_active(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Statistics of active and retired points together.
+    pub fn total(&self, out: &mut Vec<f64>) {
+        out.clear();
+        out.extend(self.active.iter().zip(&self.retired).map(|(a, r)| a + r));
+    }
+
+    /// The slots sorted along one dimension.
+    pub fn sorted(&mut self, dim: usize, pool: &Pool) -> &[u32] {
+        if self.sorted.len() <= dim {
+            self.sorted.resize_with(pool.n_inputs(), Vec::new);
+        }
+        let order = &mut self.sorted[dim];
+        if order.len() != self.slots.len() {
+            order.clear();
+            order.extend_from_slice(&self.slots);
+            order.sort_unstable_by(|&a, &b| by_value(pool, dim, a, b));
+        }
+        order
+    }
+
+    /// An order that [`LeafNode::sorted`] has made.
+    pub fn sorted_ready(&self, dim: usize) -> &[u32] {
+        &self.sorted[dim]
+    }
+
+    /// Take over slots that are already sorted along `dim`.
+    pub fn set_slots_sorted(&mut self, dim: usize, n_inputs: usize, first: &[u32], second: &[u32]) {
+        self.slots.extend_from_slice(first);
+        self.slots.extend_from_slice(second);
+        self.sorted.resize_with(n_inputs, Vec::new);
+        self.sorted[dim].extend_from_slice(&self.slots);
+    }
+
+    pub fn add_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, slot: u32) {
+        for (dim, order) in self.sorted.iter_mut().enumerate() {
+            if order.len() == self.slots.len() && !order.is_empty() {
+                let at = order.partition_point(|&other| by_value(pool, dim, other, slot).is_lt());
+                order.insert(at, slot);
+            }
+        }
+        self.slots.push(slot);
+        model.observe(&mut self.active, &self.origin, pool.point(slot), pool.weight(slot));
+        self.invalidate();
+    }
+
+    /// Take a point out of the active part. Returns its position in `slots`; the last slot moves there.
+    pub fn remove_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, slot: u32) -> usize {
+        for (dim, order) in self.sorted.iter_mut().enumerate() {
+            if order.len() == self.slots.len() {
+                let at = order.partition_point(|&other| by_value(pool, dim, other, slot).is_lt());
+                order.remove(at);
+            }
+        }
+        let position = self.slots.iter().position(|&other| other == slot).expect("a leaf holds the points that fall in it");
+        self.slots.swap_remove(position);
+        self.n_forgotten += 1;
+        // Summing afresh after as many removals as there are points costs no more than the removals did, and bounds their error.
+        if self.n_forgotten as usize > 16 + self.slots.len() {
+            self.sum_afresh(model, pool);
+        } else {
+            model.observe(&mut self.active, &self.origin, pool.point(slot), -pool.weight(slot));
+        }
+        position
+    }
+
+    fn sum_afresh<M: LeafModel>(&mut self, model: &M, pool: &Pool) {
+        self.active.fill(0.0);
+        for &slot in &self.slots {
+            model.observe(&mut self.active, &self.origin, pool.point(slot), pool.weight(slot));
+        }
+        self.n_forgotten = 0;
+    }
+
+    /// Retire a point of this leaf: it leaves the active part and joins a retired part that fades by `lambda`.
+    pub fn retire_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, slot: u32, lambda: f64) -> usize {
+        let position = self.remove_point(model, pool, slot);
+        if lambda < 1.0 && self.retired[0] > 0.0 {
+            self.retired.iter_mut().for_each(|r| *r *= lambda);
+            self.invalidate();
+        }
+        model.observe(&mut self.retired, &self.origin, pool.point(slot), pool.weight(slot));
+        position
+    }
+
+    /// Move the statistics to another origin.
+    pub fn recentre<M: LeafModel>(&mut self, model: &M, pool: &Pool, origin: &[f64]) {
+        if self.origin != origin {
+            model.shift(&mut self.retired, &self.origin, origin);
+            self.origin.clear();
+            self.origin.extend_from_slice(origin);
+            self.sum_afresh(model, pool);
+            self.invalidate();
+        }
+    }
+
+    /// Add another leaf's points and statistics to this one (a prune).
+    pub fn merge<M: LeafModel>(&mut self, model: &M, other: &LeafNode) {
+        self.slots.extend_from_slice(&other.slots);
+        self.sorted.iter_mut().for_each(Vec::clear);
+        self.n_forgotten += other.n_forgotten;
+        add_shifted(model, &mut self.active, &self.origin, &other.active, &other.origin);
+        add_shifted(model, &mut self.retired, &self.origin, &other.retired, &other.origin);
+        for (a, b) in self.lower.iter_mut().zip(&other.lower) {
+            *a = a.min(*b);
+        }
+        for (a, b) in self.upper.iter_mut().zip(&other.upper) {
+            *a = a.max(*b);
+        }
+        self.invalidate();
+    }
+
+    /// Keep the origin near the data. Called as points come in, never by a question: questions leave every bit as it was.
+    pub fn keep_centred<M: LeafModel>(&mut self, model: &M, pool: &Pool, total: &mut Vec<f64>) {
+        self.total(total);
+        if let Some(origin) = model.better_origin(total, &self.origin) {
+            self.recentre(model, pool, &origin);
+        }
+    }
+
+    /// The posterior under the prior's present version, computed if need be.
+    pub fn refit<M: LeafModel>(&mut self, model: &M, evidence: Evidence, version: u64, total: &mut Vec<f64>) -> &Fit {
+        if self.fit_version != version {
+            self.total(total);
+            model.fit(evidence, total, &self.retired, &self.origin, &mut self.fit);
+            self.fit_version = version;
+        }
+        &self.fit
+    }
+
+    /// The posterior if it is up to date.
+    pub fn fit_at(&self, version: u64) -> Option<&Fit> {
+        (self.fit_version == version).then_some(&self.fit)
+    }
+
+    /// The posterior that [`LeafNode::refit`] has just computed.
+    pub fn fit(&self) -> &Fit {
+        &self.fit
+    }
+
+    /// Forget what was derived from statistics or prior that have changed.
+    pub fn invalidate(&mut self) {
+        self.fit_version = 0;
+        self.scored = false;
+    }
+}
+
+/// `stats += other`, where the two are about different origins.
+pub fn add_shifted<M: LeafModel>(model: &M, stats: &mut [f64], origin: &[f64], other: &[f64], other_origin: &[f64]) {
+    if origin == other_origin {
+        for (a, b) in stats.iter_mut().zip(other) {
+            *a += b;
+        }
+    } else {
+        let mut shifted = other.to_vec();
+        model.shift(&mut shifted, other_origin, origin);
+        for (a, b) in stats.iter_mut().zip(&shifted) {
+            *a += b;
+        }
+    }
+}

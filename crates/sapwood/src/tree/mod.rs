@@ -1,0 +1,254 @@
+//! Trees as a forest of shared nodes.
+//!
+//! Particles that descend from a common ancestor share every subtree they have not changed, so a node is stored once and counted by how
+//! many parents (or roots) refer to it. A grow or a prune copies only the path from the root. Adding and retiring points changes leaves in
+//! place: every particle sees the same points, and a shared leaf has the same box in every tree that holds it.
+
+mod leaf_node;
+mod prior;
+
+pub use leaf_node::{LeafNode, add_shifted};
+pub use prior::TreePrior;
+
+/// A rule `x[dim] < cut` goes left; a missing value follows `nan_left`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Split {
+    pub dim: u32,
+    pub nan_left: bool,
+    pub cut: f64,
+}
+
+impl Split {
+    #[inline]
+    pub fn goes_left(&self, x: &[f64]) -> bool {
+        let value = x[self.dim as usize];
+        value < self.cut || (self.nan_left && value.is_nan())
+    }
+}
+
+/// A branch or a leaf of the forest; the top bit tells which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeId(u32);
+
+const LEAF_BIT: u32 = 1 << 31;
+
+impl NodeId {
+    pub fn branch(ix: usize) -> Self {
+        Self(ix as u32)
+    }
+
+    pub fn leaf(ix: usize) -> Self {
+        Self(ix as u32 | LEAF_BIT)
+    }
+
+    #[inline]
+    pub fn is_leaf(self) -> bool {
+        self.0 & LEAF_BIT != 0
+    }
+
+    #[inline]
+    pub fn ix(self) -> usize {
+        (self.0 & !LEAF_BIT) as usize
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Branch {
+    pub split: Split,
+    pub left: NodeId,
+    pub right: NodeId,
+}
+
+impl Branch {
+    #[inline]
+    pub fn child(&self, left: bool) -> NodeId {
+        if left { self.left } else { self.right }
+    }
+}
+
+/// Where an input falls in one tree.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    pub leaf: usize,
+    pub depth: usize,
+    /// The branch above the leaf, and whether the leaf is its left child.
+    pub parent: Option<(usize, bool)>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Forest {
+    branches: Vec<Branch>,
+    branch_refs: Vec<u32>,
+    free_branches: Vec<u32>,
+    leaves: Vec<LeafNode>,
+    leaf_refs: Vec<u32>,
+    free_leaves: Vec<u32>,
+}
+
+impl Forest {
+    pub fn branch(&self, ix: usize) -> &Branch {
+        &self.branches[ix]
+    }
+
+    pub fn leaf(&self, ix: usize) -> &LeafNode {
+        &self.leaves[ix]
+    }
+
+    pub fn leaf_mut(&mut self, ix: usize) -> &mut LeafNode {
+        &mut self.leaves[ix]
+    }
+
+    /// Number of leaf slots, free ones included: the length of any table indexed by leaf.
+    pub fn n_leaf_slots(&self) -> usize {
+        self.leaves.len()
+    }
+
+    pub fn n_branch_slots(&self) -> usize {
+        self.branches.len()
+    }
+
+    /// Indices of the leaves in use.
+    pub fn live_leaves(&self) -> impl Iterator<Item = usize> + '_ {
+        self.leaf_refs.iter().enumerate().filter(|(_, refs)| **refs > 0).map(|(ix, _)| ix)
+    }
+
+    pub fn for_each_live_leaf_mut(&mut self, mut f: impl FnMut(&mut LeafNode)) {
+        for (leaf, refs) in self.leaves.iter_mut().zip(&self.leaf_refs) {
+            if *refs > 0 {
+                f(leaf);
+            }
+        }
+    }
+
+    /// A leaf slot nobody refers to yet, emptied but with its allocations kept for reuse.
+    pub fn new_leaf(&mut self) -> usize {
+        match self.free_leaves.pop() {
+            Some(ix) => ix as usize,
+            None => {
+                self.leaves.push(LeafNode::default());
+                self.leaf_refs.push(0);
+                self.leaves.len() - 1
+            }
+        }
+    }
+
+    /// A leaf slot filled with a copy of another, which stands in no tally yet.
+    pub fn copy_leaf(&mut self, from: usize) -> usize {
+        let copy = self.new_leaf();
+        let (source, target) = pick_two(&mut self.leaves, from, copy);
+        target.clone_from(source);
+        target.n_tallied = 0;
+        copy
+    }
+
+    /// Two different leaves at once.
+    pub fn two_leaves_mut(&mut self, a: usize, b: usize) -> (&mut LeafNode, &mut LeafNode) {
+        pick_two(&mut self.leaves, a, b)
+    }
+
+    /// Store a branch; it takes over one reference to each child.
+    pub fn new_branch(&mut self, branch: Branch) -> NodeId {
+        self.retain(branch.left);
+        self.retain(branch.right);
+        match self.free_branches.pop() {
+            Some(ix) => {
+                self.branches[ix as usize] = branch;
+                NodeId::branch(ix as usize)
+            }
+            None => {
+                self.branches.push(branch);
+                self.branch_refs.push(0);
+                NodeId::branch(self.branches.len() - 1)
+            }
+        }
+    }
+
+    pub fn retain(&mut self, node: NodeId) {
+        if node.is_leaf() {
+            self.leaf_refs[node.ix()] += 1;
+        } else {
+            self.branch_refs[node.ix()] += 1;
+        }
+    }
+
+    /// Give up one reference; nodes that nobody refers to any more are freed, and every freed leaf is shown to `on_freed` first.
+    pub fn release(&mut self, node: NodeId, on_freed: &mut impl FnMut(&LeafNode)) {
+        let ix = node.ix();
+        if node.is_leaf() {
+            self.leaf_refs[ix] -= 1;
+            if self.leaf_refs[ix] == 0 {
+                on_freed(&self.leaves[ix]);
+                self.leaves[ix].clear();
+                self.free_leaves.push(ix as u32);
+            }
+        } else {
+            self.branch_refs[ix] -= 1;
+            if self.branch_refs[ix] == 0 {
+                let Branch { left, right, .. } = self.branches[ix];
+                self.free_branches.push(ix as u32);
+                self.release(left, on_freed);
+                self.release(right, on_freed);
+            }
+        }
+    }
+
+    /// The leaf that holds `x`.
+    #[inline]
+    pub fn find(&self, root: NodeId, x: &[f64]) -> usize {
+        let mut node = root;
+        while !node.is_leaf() {
+            let branch = &self.branches[node.ix()];
+            node = branch.child(branch.split.goes_left(x));
+        }
+        node.ix()
+    }
+
+    /// The leaf that holds `x`, with what is above it.
+    pub fn place(&self, root: NodeId, x: &[f64]) -> Place {
+        let mut node = root;
+        let mut depth = 0;
+        let mut parent = None;
+        while !node.is_leaf() {
+            let branch = &self.branches[node.ix()];
+            let left = branch.split.goes_left(x);
+            parent = Some((node.ix(), left));
+            node = branch.child(left);
+            depth += 1;
+        }
+        Place { leaf: node.ix(), depth, parent }
+    }
+
+    /// The tree in which `replacement` stands where the path of `x` reaches depth `depth`. The old tree is left as it was; the new root
+    /// carries no reference yet.
+    pub fn replace(&mut self, root: NodeId, x: &[f64], depth: usize, replacement: NodeId) -> NodeId {
+        if depth == 0 {
+            return replacement;
+        }
+        let branch = self.branches[root.ix()];
+        let left = branch.split.goes_left(x);
+        let child = self.replace(branch.child(left), x, depth - 1, replacement);
+        let copy = if left { Branch { left: child, ..branch } } else { Branch { right: child, ..branch } };
+        self.new_branch(copy)
+    }
+
+    /// Visit the leaves below a node, left to right, with their depth (the node itself is at `depth`).
+    pub fn for_each_leaf(&self, node: NodeId, depth: usize, visit: &mut impl FnMut(usize, usize)) {
+        if node.is_leaf() {
+            visit(node.ix(), depth);
+        } else {
+            let Branch { left, right, .. } = self.branches[node.ix()];
+            self.for_each_leaf(left, depth + 1, visit);
+            self.for_each_leaf(right, depth + 1, visit);
+        }
+    }
+
+    /// References a node should have, for checking: the forest counts as sound when every count matches.
+    pub fn refs(&self, node: NodeId) -> u32 {
+        if node.is_leaf() { self.leaf_refs[node.ix()] } else { self.branch_refs[node.ix()] }
+    }
+}
+
+fn pick_two(leaves: &mut [LeafNode], a: usize, b: usize) -> (&mut LeafNode, &mut LeafNode) {
+    let [first, second] = leaves.get_disjoint_mut([a, b]).expect("two different leaves");
+    (first, second)
+}
