@@ -1,0 +1,22 @@
+//! The slow, obvious reference that the engine is checked against.
+//!
+//! Everything here is written from the paper and shares no code with the engine. A leaf is a list of weighted points,
+//! never a sufficient statistic: a retired point is a point whose weight has faded. Trees are plain recursive enums.
+//!
+//! - [`leaf`]: evidence and predictive of the leaf models by dense linear algebra, and the same by quadrature.
+//! - [`tree`]: trees, their prior, and the enumerator of all trees on a line of integers.
+//! - [`filter`]: the exact recursion of the filter (infinitely many particles) on small problems.
+//! - [`smc`]: a slow particle filter into which faults can be injected.
+//! - [`check`]: statistical tests over any filter, run on the faulty one, the clean one and the engine.
+
+#![forbid(unsafe_code)]
+
+pub mod check;
+pub mod filter;
+pub mod leaf;
+pub mod linalg;
+pub mod rng;
+pub mod settings;
+pub mod smc;
+pub mod special;
+pub mod tree;

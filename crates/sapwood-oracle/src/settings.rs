@@ -1,0 +1,79 @@
+//! What a filter is told: shared by the exact filter, the slow particle filter and the adapter of the engine.
+
+use crate::leaf::{Datum, LeafModel};
+use crate::tree::SplitPrior;
+
+/// Which evidence the moves compare when a leaf holds retired points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// `Z(active + retired)`.
+    Joint,
+    /// `Z(active + retired) / Z(retired)`.
+    Conditional,
+}
+
+/// Which point leaves a pool that is too full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discard {
+    Oldest,
+    /// Uniform over the whole pool, the newest point included.
+    Random,
+}
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub n_inputs: usize,
+    pub leaf: LeafModel,
+    pub split_prior: SplitPrior,
+    /// Fewest active points a grow leaves on either side.
+    pub min_leaf: usize,
+    /// Split candidates drawn for a grow; each counts `1/n_candidates`.
+    pub n_candidates: usize,
+    /// Size of the active pool; `None` keeps every point.
+    pub capacity: Option<usize>,
+    pub discard: Discard,
+    /// Factor on the retired weights of a leaf when another point retires into it.
+    pub forgetting: f64,
+    pub evidence: Evidence,
+    /// Added to a leaf's log evidence in proportion to the retired share of its mass.
+    pub ln_retired_bonus: f64,
+}
+
+impl Settings {
+    /// The paper's tree prior, one candidate, nothing retires, joint evidence.
+    pub fn new(n_inputs: usize, leaf: LeafModel, min_leaf: usize) -> Self {
+        Self {
+            n_inputs,
+            leaf,
+            split_prior: SplitPrior { alpha: 0.95, beta: 2.0 },
+            min_leaf,
+            n_candidates: 1,
+            capacity: None,
+            discard: Discard::Oldest,
+            forgetting: 1.0,
+            evidence: Evidence::Joint,
+            ln_retired_bonus: 0.0,
+        }
+    }
+
+    /// The log evidence by which moves judge a leaf.
+    ///
+    /// # Panics
+    ///
+    /// When the prior is improper and the points do not determine the leaf: such a leaf cannot be compared.
+    pub fn ln_leaf_evidence(&self, active: &[Datum], retired: &[Datum]) -> f64 {
+        let defined = |data: &[Datum]| self.leaf.ln_evidence(data).expect("evidence is undefined under this prior");
+        if retired.is_empty() {
+            return defined(active);
+        }
+        let all: Vec<Datum> = active.iter().chain(retired).copied().collect();
+        let joint = defined(&all);
+        let base = match self.evidence {
+            Evidence::Joint => joint,
+            Evidence::Conditional => joint - defined(retired),
+        };
+        let mass = |data: &[Datum]| data.iter().map(|datum| datum.weight).sum::<f64>();
+        let (n, nu) = (mass(active), mass(retired));
+        base + self.ln_retired_bonus * nu / (n + nu)
+    }
+}

@@ -1,0 +1,78 @@
+//! Every fault against every check. The table is committed as `FAULTS.md`; `SAPWOOD_BLESS=1` writes it anew.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use sapwood_oracle::check::{Check, checks};
+use sapwood_oracle::smc::{Fault, Scheme, SmcBench};
+
+#[test]
+fn a_clean_filter_passes_every_check_under_either_resampling_scheme() {
+    for scheme in [Scheme::Systematic, Scheme::Residual] {
+        for check in checks::<SmcBench>() {
+            let outcome = (check.run)(&SmcBench::clean(scheme));
+            assert!(outcome.passed(), "{scheme:?}, {}: {} > {}", check.name, outcome.value, outcome.limit);
+        }
+    }
+}
+
+#[test]
+fn every_fault_is_caught_and_the_table_is_the_committed_one() {
+    let checks = checks::<SmcBench>();
+    let caught: Vec<Vec<bool>> = Fault::ALL
+        .iter()
+        .map(|fault| checks.iter().map(|check| !(check.run)(&SmcBench::with(*fault)).passed()).collect())
+        .collect();
+    for (fault, row) in Fault::ALL.iter().zip(&caught) {
+        assert!(row.contains(&true), "no check catches {fault:?}: {}", fault.describe());
+    }
+    for (ix, check) in checks.iter().enumerate() {
+        assert!(caught.iter().any(|row| row[ix]), "the check '{}' catches nothing", check.name);
+    }
+    let table = render(&checks, &caught);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("FAULTS.md");
+    if std::env::var_os("SAPWOOD_BLESS").is_some() {
+        std::fs::write(&path, &table).expect("FAULTS.md must be writable");
+    }
+    let committed = std::fs::read_to_string(&path).expect("FAULTS.md must exist; SAPWOOD_BLESS=1 writes it");
+    assert_eq!(table, committed, "the fault matrix changed; if that is intended, run with SAPWOOD_BLESS=1");
+}
+
+fn render(checks: &[Check<SmcBench>], caught: &[Vec<bool>]) -> String {
+    let mut out = String::from(
+        "# Which check catches which fault\n\n\
+         Written by `tests/fault_matrix.rs` (`SAPWOOD_BLESS=1 cargo test --release -p sapwood-oracle --test fault_matrix`).\n\
+         The slow particle filter is run with one fault at a time; `x` means that the check fails, as it should. Without a\n\
+         fault every check passes.\n\n## Checks\n\n",
+    );
+    for (ix, check) in checks.iter().enumerate() {
+        let false_alarm = match check.false_alarm {
+            0.0 => "none (exact)".to_owned(),
+            rate => format!("below {rate:e}"),
+        };
+        writeln!(
+            out,
+            "{}. **{}**: {}. Statistic: {}. False alarms: {false_alarm}.",
+            ix + 1,
+            check.name,
+            check.null,
+            check.statistic
+        )
+        .expect("writing to a string");
+    }
+    out.push_str("\n## Faults\n\n| fault |");
+    for ix in 1..=checks.len() {
+        write!(out, " {ix} |").expect("writing to a string");
+    }
+    out.push_str("\n|---|");
+    out.push_str(&"---|".repeat(checks.len()));
+    out.push('\n');
+    for (fault, row) in Fault::ALL.iter().zip(caught) {
+        write!(out, "| {} |", fault.describe().trim_end_matches('.')).expect("writing to a string");
+        for caught in row {
+            out.push_str(if *caught { " x |" } else { "   |" });
+        }
+        out.push('\n');
+    }
+    out
+}
