@@ -107,7 +107,7 @@ def pool_sizes(max_active: Any, task: Task, n_classes: int) -> list[int | None]:
     if not _is_sequence(max_active):
         return [_count("max_active", max_active, at_least=1, also="None, a list of them, or 'auto'")]
     if len(max_active) == 0:
-        raise errors.make("param_value", name="max_active", value=max_active, allowed="a list of at least one size")
+        raise errors.make("out-of-range", name="max_active", value=max_active, allowed="a list of at least one size")
     return [None if size is None else _count("max_active", size, at_least=1) for size in max_active]
 
 
@@ -149,14 +149,14 @@ def _is_sequence(value: Any) -> bool:
 
 def _choice(name: str, value: Any, allowed: tuple[str | None, ...]) -> Any:
     if not (value is None or isinstance(value, str)) or value not in allowed:
-        raise errors.make("param_choice", name=name, value=value, allowed=", ".join(map(repr, allowed)))
+        raise errors.make("unknown-option", name=name, value=value, allowed=", ".join(map(repr, allowed)))
     return value
 
 
 def _count(name: str, value: Any, *, at_least: int, also: str = "") -> int:
     if not is_whole(value) or value < at_least:
         allowed = f"a whole number, {at_least} or more" + (f" ({also} is allowed too)" if also else "")
-        raise errors.make("param_value", name=name, value=value, allowed=allowed)
+        raise errors.make("out-of-range", name=name, value=value, allowed=allowed)
     return int(value)
 
 
@@ -166,5 +166,5 @@ def _optional_count(name: str, value: Any) -> int | None:
 
 def _number(name: str, value: Any, *, also: str = "") -> float:
     if not is_real(value):
-        raise errors.make("param_value", name=name, value=value, allowed=f"a number {also}".rstrip())
+        raise errors.make("out-of-range", name=name, value=value, allowed=f"a number {also}".rstrip())
     return float(value)

@@ -12,9 +12,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from sapwood import _bank, _files, _input, _views, errors
-from sapwood._chance import seed_from, threads_from
+from sapwood import _bank, _files, _input, _views
+from sapwood._chance import seed_from
 from sapwood._core import Model
+from sapwood._labels import LabelBook
 
 Floats = NDArray[np.float64]
 
@@ -30,35 +31,26 @@ class DynamicTreeEstimator(BaseEstimator):
     n_jobs: int | None
     random_state: Any
     n_features_in_: int
+    _labels: LabelBook
 
     # ---- learning ----
 
-    def _start(self, n_inputs: int, n_classes: int) -> Model:
+    def _start(self, n_inputs: int, n_classes: int = 0, n_classes_in_sight: int = 0) -> Model:
         """A model that has seen nothing yet. The only place where parameters are read."""
         settings = _bank.Settings(**{name: getattr(self, name) for name in _SETTINGS if hasattr(self, name)})
-        members = _bank.compose(settings, self._task, n_classes)
+        members = _bank.compose(settings, self._task, n_classes_in_sight)
         return Model(self._task, n_inputs, n_classes, members, seed_from(self.random_state))
 
-    def _learn_first(self, model: Model, inputs: _input.Inputs, y: Floats, weight: Floats | None, **state: Any) -> None:
-        """Let a new model learn its first rows, and make it ours unless it learned nothing."""
-        if weight is not None and not weight.any():
-            raise errors.make("weight_all_zero")
-        try:
-            model.learn(inputs.x, y, weight, n_threads=threads_from(self.n_jobs))
-        finally:
-            # An interrupted start keeps the rows it learned; one that failed leaves the estimator as it was.
-            if model.n_seen > 0:
-                self._adopt(model, inputs.names, **state)
-
-    def _adopt(self, model: Model, names: NDArray[Any] | None, **state: Any) -> None:
+    def _adopt(self, model: Model, names: NDArray[Any] | None, labels: LabelBook | None = None) -> None:
+        """Make a model that has learned something ours."""
         self._model = model
+        if labels is not None:
+            self._labels = labels
         self.n_features_in_ = model.n_inputs
         if names is not None:
             self.feature_names_in_ = names
         elif "feature_names_in_" in self.__dict__:
             del self.feature_names_in_
-        for name, value in state.items():
-            setattr(self, name, value)
 
     def _started(self) -> Model:
         if self._model is None:

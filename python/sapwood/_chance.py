@@ -20,14 +20,14 @@ def seed_from(random_state: RandomState) -> int:
     """A whole number is the seed itself; a generator is asked once; None asks numpy's global state."""
     if is_whole(random_state):
         if not 0 <= random_state < _SEED_LIMIT:
-            raise errors.make("param_value", name="random_state", value=random_state, allowed="from 0 to 2**64 - 1")
+            raise errors.make("out-of-range", name="random_state", value=random_state, allowed="from 0 to 2**64 - 1")
         return int(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(0, _SEED_LIMIT, dtype=np.uint64))
     if random_state is None or isinstance(random_state, np.random.RandomState):
         return int(check_random_state(random_state).randint(0, _SEED_LIMIT, dtype=np.uint64))
     raise errors.make(
-        "param_value",
+        "out-of-range",
         name="random_state",
         value=random_state,
         allowed="None, a whole number, a numpy Generator or a numpy RandomState",
@@ -39,7 +39,7 @@ def threads_from(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
     if not is_whole(n_jobs) or n_jobs == 0:
-        raise errors.make("param_value", name="n_jobs", value=n_jobs, allowed="None or a whole number other than 0")
+        raise errors.make("out-of-range", name="n_jobs", value=n_jobs, allowed="None or a whole number other than 0")
     return int(n_jobs) if n_jobs > 0 else max(1, _cores() + 1 + int(n_jobs))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.base import ClassifierMixin
 from sapwood import _input, _views
 from sapwood._base import DynamicTreeEstimator
 from sapwood._chance import RandomState, threads_from
+from sapwood._core import Model
 from sapwood._labels import LabelBook
 from sapwood.distribution import ClassDistribution
 
@@ -80,7 +82,6 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
     """
 
     _task = "classification"
-    _labels: LabelBook
 
     def __init__(
         self,
@@ -141,6 +142,8 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> DynamicTreeClassifier:
         """Learn more rows, in order. How rows are cut into batches does not matter.
 
+        (But the first batch, or `classes`, says how many classes ``max_active="auto"`` makes room for.)
+
         Parameters
         ----------
         X, y, sample_weight
@@ -155,21 +158,32 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
         column = self._label_column(y, len(x))
         weight = _input.weights(sample_weight, len(x))
         n_threads = threads_from(self.n_jobs)
-        labels, codes = self._labels.meet(column, _class_column(classes))
-        if len(labels) > len(self._labels):
-            model.add_classes(len(labels))
-            self._labels = labels
-        model.learn(x, codes, weight, n_threads=n_threads)
+        expected = self._labels if classes is None else self._labels.expect(_input.label_list(classes))
+        labels, codes = expected.meet(column)
+        if labels is self._labels:
+            model.learn(x, codes, weight, n_threads=n_threads)
+            return self
+        try:
+            _learn_as_classes_arrive(model, x, codes, weight, len(expected), n_threads)
+        finally:
+            self._labels = labels.first(model.n_classes)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> DynamicTreeClassifier:
         inputs = _input.starting_inputs(X, self)
         n_rows, n_inputs = inputs.x.shape
         column = self._label_column(y, n_rows)
-        weight = _input.weights(sample_weight, n_rows)
-        labels, codes = LabelBook.empty().meet(column, _class_column(classes))
-        model = self._start(n_inputs, n_classes=len(labels))
-        self._learn_first(model, inputs, codes, weight, _labels=labels)
+        weight = _input.starting_weights(sample_weight, n_rows)
+        n_threads = threads_from(self.n_jobs)
+        expected = LabelBook.empty() if classes is None else LabelBook.empty().expect(_input.label_list(classes))
+        labels, codes = expected.meet(column)
+        model = self._start(n_inputs, n_classes=max(len(expected), 1), n_classes_in_sight=len(labels))
+        try:
+            _learn_as_classes_arrive(model, inputs.x, codes, weight, len(expected), n_threads)
+        finally:
+            # An interrupted start keeps the rows it learned; one that failed leaves the estimator as it was.
+            if model.n_seen > 0:
+                self._adopt(model, inputs.names, labels.first(model.n_classes))
         return self
 
     def _label_column(self, y: Any, n_rows: int) -> NDArray[Any]:
@@ -201,5 +215,17 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
         return _views.with_labels(pool, self._labels.class_of_code)
 
 
-def _class_column(classes: Any) -> NDArray[Any] | None:
-    return None if classes is None else _input.label_list(classes)
+def _learn_as_classes_arrive(
+    model: Model, x: Floats, codes: Floats, weight: Floats | None, n_expected: int, n_threads: int
+) -> None:
+    """Learn rows whose labels may be new. A class joins with its first row, so that batches leave no trace."""
+    if n_expected > model.n_classes:
+        model.add_classes(n_expected)
+    if len(codes) == 0:
+        return
+    n_classes = np.maximum.accumulate(codes).astype(np.intp) + 1  # codes are given out in the order of arrival
+    starts = np.flatnonzero(np.diff(n_classes, prepend=model.n_classes) > 0)
+    for first, end in pairwise([0, *starts[starts > 0].tolist(), len(codes)]):
+        if n_classes[first] > model.n_classes:
+            model.add_classes(int(n_classes[first]))
+        model.learn(x[first:end], codes[first:end], None if weight is None else weight[first:end], n_threads=n_threads)

@@ -46,7 +46,7 @@ def from_bytes(data: bytes, classes: dict[str, type[DynamicTreeEstimator]]) -> D
         return _revive(model, description, classes)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         reason = f"{type(error).__name__}: {error}"
-        raise errors.make("file_description", reason=reason) from None
+        raise errors.make("file-description", reason=reason) from None
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
@@ -91,7 +91,7 @@ def _revive(model: Model, description: Any, classes: dict[str, type[DynamicTreeE
     _demand(n_classes == model.n_classes, f"it has {n_classes} classes, the model has {model.n_classes}")
     names = _names_from(description["feature_names"])
     _demand(names is None or len(names) == model.n_inputs, "the number of feature names is not the number of inputs")
-    estimator._adopt(model, names, **({} if labels is None else {"_labels": labels}))
+    estimator._adopt(model, names, labels)
     return estimator
 
 
@@ -106,7 +106,7 @@ def _plain_param(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise errors.make(
-        "param_value", name="a parameter", value=value, allowed="a number, text, None or a list to be saved"
+        "out-of-range", name="a parameter", value=value, allowed="a number, text, None or a list to be saved"
     )
 
 

@@ -68,7 +68,7 @@ def starting_inputs(X: Any, estimator: BaseEstimator) -> Inputs:
     names = getattr(probe, "feature_names_in_", None)
     _refuse_wild(x, names)
     if x.shape[0] == 0:
-        raise errors.make("x_empty")
+        raise errors.make("x-empty")
     return Inputs(x, names)
 
 
@@ -79,7 +79,7 @@ def further_inputs(X: Any, estimator: BaseEstimator) -> Floats:
     expected = estimator.n_features_in_
     if x.shape[1] != expected:
         name = type(estimator).__name__
-        raise errors.make("x_columns", given=x.shape[1], expected=expected, estimator=name)
+        raise errors.make("wrong-columns", given=x.shape[1], expected=expected, estimator=name)
     _refuse_wild(x, getattr(estimator, "feature_names_in_", None))
     return x
 
@@ -90,28 +90,29 @@ def targets(y: Any, n_rows: int, estimator: BaseEstimator) -> Floats:
     if column.dtype.kind in "OUS":
         for row, value in enumerate(column):
             if isinstance(value, (str, bytes)):
-                raise errors.make("y_text", row=row, value=value)
+                raise errors.make("y-text", row=row, value=value)
     try:
         numbers = np.ascontiguousarray(column, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise errors.make("y_layout", reason=f"y cannot be read as numbers: {error}") from None
-    if not is_tame(numbers):
-        for row in np.flatnonzero(~(np.abs(numbers) <= LARGEST_MAGNITUDE))[:1]:
-            code = "y_too_large" if np.isfinite(numbers[row]) else "y_not_finite"
-            raise errors.make(code, row=int(row), value=numbers[row])
+        raise errors.make("y-layout", reason=f"y cannot be read as numbers: {error}") from None
+    wild = ~(np.abs(numbers) <= LARGEST_MAGNITUDE)
+    if wild.any():
+        row = int(wild.argmax())
+        code = "huge-target" if np.isfinite(numbers[row]) else "bad-target"
+        raise errors.make(code, row=row, value=numbers[row])
     return numbers
 
 
 def target_column(y: Any, n_rows: int, estimator: BaseEstimator) -> NDArray[Any]:
     """Read y as one column with an entry a row, whatever its type."""
     if y is None:
-        raise errors.make("y_absent", estimator=type(estimator).__name__)
+        raise errors.make("y-absent", estimator=type(estimator).__name__)
     try:
         column: NDArray[Any] = column_or_1d(y, warn=True)
     except (TypeError, ValueError) as error:
-        raise errors.make("y_layout", reason=str(error)) from None
+        raise errors.make("y-layout", reason=str(error)) from None
     if len(column) != n_rows:
-        raise errors.make("row_counts", n_x=n_rows, other="y", n_other=len(column))
+        raise errors.make("wrong-length", n_x=n_rows, other="y", n_other=len(column))
     return column
 
 
@@ -120,7 +121,7 @@ def label_list(classes: Any) -> NDArray[Any]:
     try:
         column: NDArray[Any] = column_or_1d(classes)
     except (TypeError, ValueError) as error:
-        raise errors.make("label_type", reason=f"classes= is not a list of labels: {error}") from None
+        raise errors.make("label-type", reason=f"classes= is not a list of labels: {error}") from None
     return column
 
 
@@ -131,18 +132,26 @@ def weights(sample_weight: Any, n_rows: int) -> Floats | None:
     try:
         weight = np.array(sample_weight, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
-        raise errors.make("weight_layout", reason=f"sample_weight cannot be read as numbers: {error}") from None
+        raise errors.make("weight-layout", reason=f"sample_weight cannot be read as numbers: {error}") from None
     if weight.ndim == 0:
         weight = np.full(n_rows, weight.item())
     if weight.ndim != 1:
         reason = f"sample_weight has {weight.ndim} dimensions; it must be 1-dimensional, one weight a row."
-        raise errors.make("weight_layout", reason=reason)
+        raise errors.make("weight-layout", reason=reason)
     if len(weight) != n_rows:
-        raise errors.make("row_counts", n_x=n_rows, other="sample_weight", n_other=len(weight))
+        raise errors.make("wrong-length", n_x=n_rows, other="sample_weight", n_other=len(weight))
     bad = ~((weight >= 0) & (weight <= LARGEST_MAGNITUDE))
     if bad.any():
         row = int(bad.argmax())
-        raise errors.make("weight_value", row=row, value=weight[row])
+        raise errors.make("bad-weight", row=row, value=weight[row])
+    return weight
+
+
+def starting_weights(sample_weight: Any, n_rows: int) -> Floats | None:
+    """Read the sample weights a model starts from: one at least must count."""
+    weight = weights(sample_weight, n_rows)
+    if weight is not None and not weight.any():
+        raise errors.make("weight-all-zero")
     return weight
 
 
@@ -151,7 +160,7 @@ def _check_names(estimator: BaseEstimator, X: Any, *, reset: bool) -> None:
     try:
         validate_data(estimator, X, reset=reset, skip_check_array=True, ensure_2d=False)
     except ValueError as error:
-        raise errors.make("x_names", reason=str(error)) from None
+        raise errors.make("x-names", reason=str(error)) from None
 
 
 def _to_floats(X: Any, estimator: BaseEstimator) -> Floats:
@@ -173,7 +182,7 @@ def _to_floats(X: Any, estimator: BaseEstimator) -> Floats:
             input_name="X",
         )
     except ValueError as error:
-        raise errors.make("x_layout", reason=str(error)) from None
+        raise errors.make("x-layout", reason=str(error)) from None
     return x
 
 
@@ -190,7 +199,7 @@ def _frame_to_array(frame: nw.DataFrame[Any]) -> NDArray[Any]:
             _refuse_text(boxed[:, np.newaxis], names=[name])
             array[:, ix] = boxed
         else:
-            raise errors.make("x_column_type", column=repr(name), dtype=dtype)
+            raise errors.make("x-column-type", column=repr(name), dtype=dtype)
     return array
 
 
@@ -199,7 +208,7 @@ def _rows_to_array(rows: Sequence[Any]) -> Any:
     if lengths and None not in lengths:
         for row, length in enumerate(lengths):
             if length != lengths[0]:
-                raise errors.make("x_ragged", row=row, given=length, expected=lengths[0])
+                raise errors.make("x-ragged", row=row, given=length, expected=lengths[0])
         if any(isinstance(value, str) for row in rows for value in row):
             return np.array(rows, dtype=object)  # numpy would turn the numbers beside the text into text as well
     return rows
@@ -209,7 +218,7 @@ def _refuse_text(array: NDArray[Any], names: Sequence[Any] | None = None) -> Non
     for position, value in np.ndenumerate(array):
         if isinstance(value, (str, bytes)):
             column = position[-1]
-            raise errors.make("x_text", row=position[0], column=_column_name(column, names), value=value)
+            raise errors.make("x-text", row=position[0], column=_column_name(column, names), value=value)
 
 
 def _refuse_wild(x: Floats, names: Sequence[Any] | NDArray[Any] | None) -> None:
@@ -218,7 +227,7 @@ def _refuse_wild(x: Floats, names: Sequence[Any] | NDArray[Any] | None) -> None:
     wild = np.argwhere(np.abs(x) > LARGEST_MAGNITUDE)
     if len(wild):
         row, column = map(int, wild[0])
-        code = "x_too_large" if np.isfinite(x[row, column]) else "x_infinite"
+        code = "huge-input" if np.isfinite(x[row, column]) else "infinite-input"
         raise errors.make(code, row=row, column=_column_name(column, names), value=x[row, column])
 
 

@@ -46,14 +46,24 @@ class LabelBook:
         """The classes in the engine's order."""
         return self.classes[np.argsort(self.codes)]
 
-    def meet(self, labels: NDArray[Any], classes: NDArray[Any] | None = None) -> tuple[LabelBook, NDArray[np.float64]]:
-        """A book that holds these labels (and `classes`, labels to expect), and the engine's codes of `labels`."""
-        book = self if classes is None else self.extended(classes, source="classes")
+    def meet(self, labels: NDArray[Any]) -> tuple[LabelBook, NDArray[np.float64]]:
+        """A book that holds these labels too, new ones coded in the order they arrive, and the codes of `labels`."""
         try:
+            return self, self._encode(labels)
+        except (KeyError, TypeError):  # TypeError: what cannot be a label, such as a list; the next line says so
+            book = self._extended(_plain_labels(labels, "y", self._kind))
             return book, book._encode(labels)
-        except (KeyError, TypeError):  # TypeError: what cannot be a label, such as a list; `extended` says so
-            book = book.extended(labels)
-            return book, book._encode(labels)
+
+    def expect(self, classes: NDArray[Any]) -> LabelBook:
+        """A book that holds these labels too, new ones coded in sorted order: how a user lists them does not matter."""
+        return self._extended(np.unique(_plain_labels(classes, "classes", self._kind)))
+
+    def first(self, n_classes: int) -> LabelBook:
+        """The book as it was when it held `n_classes`."""
+        if n_classes == len(self):
+            return self
+        old = self.codes < n_classes
+        return LabelBook(self.classes[old], self.codes[old])
 
     def _encode(self, labels: NDArray[Any]) -> NDArray[np.float64]:
         code_of = self._code_of
@@ -63,14 +73,16 @@ class LabelBook:
         """The engine's codes, NaN for labels that are not in the book."""
         return np.array([self._code_of.get(label, math.nan) for label in labels.tolist()], dtype=np.float64)
 
-    def extended(self, labels: NDArray[Any], source: str = "y") -> LabelBook:
-        """A book that also holds these labels; what cannot be a label, or is of another kind than ours, is refused."""
-        labels = _plain_labels(labels, source, kind=_kind(self.classes[0]) if len(self) else None)
-        fresh = sorted(set(labels.tolist()) - self._code_of.keys())
+    @property
+    def _kind(self) -> str | None:
+        return _kind_of(self.classes[0]) if len(self) else None
+
+    def _extended(self, labels: NDArray[Any]) -> LabelBook:
+        fresh = dict.fromkeys(label for label in labels.tolist() if label not in self._code_of)
         if not fresh:
             return self
         classes = np.unique(np.concatenate([self.classes, labels]) if len(self) else labels)
-        code_of = {**self._code_of, **{label: len(self) + i for i, label in enumerate(fresh)}}
+        code_of = {**self._code_of, **{label: code for code, label in enumerate(fresh, start=len(self))}}
         return LabelBook(classes, np.array([code_of[label] for label in classes.tolist()], dtype=np.intp))
 
 
@@ -79,33 +91,33 @@ def _plain_labels(labels: NDArray[Any], source: str, kind: str | None) -> NDArra
     if labels.dtype.kind == "O":
         for row, label in enumerate(labels):
             if _is_missing(label):
-                raise errors.make("label_missing", row=row, source=source, value=label)
+                raise errors.make("label-missing", row=row, source=source, value=label)
         found = _refuse_mixed(labels, source, kind)
         if found == _NUMBER:  # numpy boxed them only because they came in a list of objects
             labels = np.array(labels.tolist())
     elif labels.dtype.kind == "f" and not np.isfinite(labels).all():
         row = int(np.isfinite(labels).argmin())
-        raise errors.make("label_missing", row=row, source=source, value=labels[row])
+        raise errors.make("label-missing", row=row, source=source, value=labels[row])
     elif len(labels):
         _refuse_mixed(labels[:1], source, kind)
     try:
         check_classification_targets(labels)
     except (ValueError, TypeError) as error:
-        raise errors.make("label_type", reason=str(error)) from None
+        raise errors.make("label-type", reason=str(error)) from None
     return labels
 
 
 def _refuse_mixed(labels: Iterable[Any], source: str, kind: str | None) -> str | None:
     for row, label in enumerate(labels):
-        found = _kind(label)
+        found = _kind_of(label)
         kind = kind or found
         if found != kind or found not in (_TEXT, _NUMBER):
             expected = kind if kind in (_TEXT, _NUMBER) else f"{_TEXT} or {_NUMBER}"
-            raise errors.make("label_kind", row=row, source=source, value=label, kind=found, expected=expected)
+            raise errors.make("label-kind", row=row, source=source, value=label, kind=found, expected=expected)
     return kind
 
 
-def _kind(label: Any) -> str:
+def _kind_of(label: Any) -> str:
     if isinstance(label, str):
         return _TEXT
     if isinstance(label, (bool, int, float, np.bool_, np.number)):

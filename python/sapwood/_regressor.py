@@ -134,8 +134,15 @@ class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
         inputs = _input.starting_inputs(X, self)
         n_rows, n_inputs = inputs.x.shape
         target = _input.targets(y, n_rows, self)
-        weight = _input.weights(sample_weight, n_rows)
-        self._learn_first(self._start(n_inputs, n_classes=0), inputs, target, weight)
+        weight = _input.starting_weights(sample_weight, n_rows)
+        n_threads = threads_from(self.n_jobs)
+        model = self._start(n_inputs)
+        try:
+            model.learn(inputs.x, target, weight, n_threads=n_threads)
+        finally:
+            # An interrupted start keeps the rows it learned; one that failed leaves the estimator as it was.
+            if model.n_seen > 0:
+                self._adopt(model, inputs.names)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> DynamicTreeRegressor:

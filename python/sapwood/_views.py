@@ -152,5 +152,5 @@ def _positions(ix: Any, n_active: int) -> NDArray[np.intp]:
         if outside.any():
             problem = int(given[outside.argmax()])
     if problem is not None:
-        raise errors.make("retire_index", value=problem, last=n_active - 1, n_active=n_active)
+        raise errors.make("bad-index", value=problem, last=n_active - 1, n_active=n_active)
     return np.unique(given.astype(np.intp))

@@ -105,7 +105,7 @@ class PredictiveDistribution:
         """
         levels = np.asarray(q, dtype=np.float64)
         if levels.ndim > 1 or not np.all((levels >= 0) & (levels <= 1)):
-            raise errors.make("level", name="q", value=q)
+            raise errors.make("bad-level", name="q", value=q)
         flat = np.atleast_1d(levels)
         inner = (flat > 0) & (flat < 1)
         quantiles = np.empty((len(self), flat.size))
@@ -118,7 +118,7 @@ class PredictiveDistribution:
     def interval(self, level: float = 0.9) -> tuple[Floats, Floats]:
         """Lower and upper ends of the interval that holds `level` of the probability, with equal tails."""
         if not np.ndim(level) == 0 or not 0 <= level <= 1:
-            raise errors.make("level", name="level", value=level)
+            raise errors.make("bad-level", name="level", value=level)
         ends = self.ppf([(1 - level) / 2, (1 + level) / 2])
         return ends[:, 0], ends[:, 1]
 
@@ -205,11 +205,11 @@ class ClassDistribution:
 def _one_a_row(y: ArrayLike, n_rows: int, dtype: type[np.float64] | None = None) -> NDArray[Any]:
     values = np.asarray(y, dtype=dtype)
     if values.ndim > 1 or (values.ndim == 1 and values.shape[0] != n_rows):
-        raise errors.make("density_shape", shape=values.shape, n_rows=n_rows)
+        raise errors.make("density-shape", shape=values.shape, n_rows=n_rows)
     return np.ascontiguousarray(np.broadcast_to(values, (n_rows,)))
 
 
 def _sample_size(n: int) -> int:
     if not is_whole(n) or n < 0:
-        raise errors.make("sample_size", value=n)
+        raise errors.make("sample-size", value=n)
     return int(n)

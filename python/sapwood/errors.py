@@ -2,7 +2,7 @@
 
 Three exceptions, all of them :class:`ValueError`, cover everything a user can do wrong: :class:`InputError` (the data),
 :class:`ConfigError` (a parameter) and :class:`ModelFileError` (a model file). Each carries a stable ``code`` beside its
-message, so that programs need not read prose.
+message (``error.args`` is ``(message, code)``), so that programs need not read prose.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["CatalogueEntry", "ConfigError", "InputError", "ModelFileError", "cat
 
 
 class CatalogueEntry(NamedTuple):
-    """One way to go wrong: its stable code, the exception it raises, and the template of its message."""
+    """One way to go wrong: its stable code, the exception it raises, and its message (a template, or an example)."""
 
     code: str
     exception: type[ValueError]
@@ -26,97 +26,97 @@ _CLASSES: dict[str, type[ValueError]] = {cls.__name__: cls for cls in (InputErro
 
 # Problems that scikit-learn's own validation finds keep its wording ("{reason}"): its users know those sentences.
 _PYTHON_ENTRIES = (
-    CatalogueEntry("x_layout", InputError, "{reason}"),
-    CatalogueEntry("x_names", InputError, "{reason}"),
+    CatalogueEntry("x-layout", InputError, "{reason}"),
+    CatalogueEntry("x-names", InputError, "{reason}"),
     CatalogueEntry(
-        "x_ragged",
+        "x-ragged",
         InputError,
         "row {row} of X has {given} columns; row 0 has {expected}. Give every row the same number of columns.",
     ),
     CatalogueEntry(
-        "x_columns",
+        "wrong-columns",
         InputError,
         "X has {given} features, but {estimator} is expecting {expected} features as input: "
         "row 0 of X has {given} columns; this model was started with {expected}.",
     ),
     CatalogueEntry(
-        "x_text",
+        "x-text",
         InputError,
         "column {column} of X holds {value!r} (row {row}), which is not a number; "
         "encode the column as numbers first, for example with sklearn.preprocessing.OrdinalEncoder.",
     ),
     CatalogueEntry(
-        "x_column_type",
+        "x-column-type",
         InputError,
         "column {column} of X has type {dtype}; only numbers and booleans are allowed. "
         "Encode the column as numbers first, for example with sklearn.preprocessing.OrdinalEncoder.",
     ),
     CatalogueEntry(
-        "x_infinite",
+        "infinite-input",
         InputError,
         "row {row} of X has {value} (infinity) in column {column}; inputs must be finite, and NaN where a value is "
         "missing. Replace the value or drop the row.",
     ),
     CatalogueEntry(
-        "x_too_large",
+        "huge-input",
         InputError,
         "row {row} of X has {value} in column {column}; magnitudes up to 1e100 are allowed. Rescale the column.",
     ),
-    CatalogueEntry("x_empty", InputError, "X has no rows; a model needs at least one row to start."),
-    CatalogueEntry("y_layout", InputError, "{reason}"),
-    CatalogueEntry("y_absent", InputError, "{estimator} requires y to be passed, but the target y is None."),
+    CatalogueEntry("x-empty", InputError, "X has no rows; a model needs at least one row to start."),
+    CatalogueEntry("y-layout", InputError, "{reason}"),
+    CatalogueEntry("y-absent", InputError, "{estimator} requires y to be passed, but the target y is None."),
     CatalogueEntry(
-        "y_text", InputError, "row {row} of y is {value!r}, which is not a number; regression needs numbers."
+        "y-text", InputError, "row {row} of y is {value!r}, which is not a number; regression needs numbers."
     ),
     CatalogueEntry(
-        "y_not_finite",
+        "bad-target",
         InputError,
         "row {row} of y is {value}; targets must be finite, not NaN or infinity. Drop the row.",
     ),
     CatalogueEntry(
-        "y_too_large", InputError, "row {row} of y is {value}; magnitudes up to 1e100 are allowed. Rescale y."
+        "huge-target", InputError, "row {row} of y is {value}; magnitudes up to 1e100 are allowed. Rescale y."
     ),
-    CatalogueEntry("label_type", InputError, "{reason}"),
+    CatalogueEntry("label-type", InputError, "{reason}"),
     CatalogueEntry(
-        "label_missing", InputError, "row {row} of {source} is {value}; every row needs a label. Drop the row."
+        "label-missing", InputError, "row {row} of {source} is {value}; every row needs a label. Drop the row."
     ),
     CatalogueEntry(
-        "label_kind",
+        "label-kind",
         InputError,
         "row {row} of {source} is {value!r}, {kind}; the other labels are {expected}. Give all labels one type.",
     ),
     CatalogueEntry(
-        "row_counts",
+        "wrong-length",
         InputError,
         "X has {n_x} rows and {other} has {n_other}: inconsistent numbers of samples. Give one entry a row.",
     ),
-    CatalogueEntry("weight_layout", InputError, "{reason}"),
+    CatalogueEntry("weight-layout", InputError, "{reason}"),
     CatalogueEntry(
-        "weight_value", InputError, "row {row} of sample_weight is {value}; weights must be finite and not negative."
+        "bad-weight", InputError, "row {row} of sample_weight is {value}; weights must be finite and not negative."
     ),
     CatalogueEntry(
-        "weight_all_zero",
+        "weight-all-zero",
         InputError,
         "every sample_weight is zero, so there is nothing to start a model from; at least one must be positive.",
     ),
     CatalogueEntry(
-        "retire_index",
+        "bad-index",
         InputError,
         "ix holds {value!r}; allowed are positions in active_ (0 to {last}) or a boolean mask of length {n_active}.",
     ),
     CatalogueEntry(
-        "density_shape",
+        "density-shape",
         InputError,
         "y has shape {shape}; it must be one number, or one value for each of the {n_rows} rows.",
     ),
     CatalogueEntry(
-        "level", InputError, "{name} is {value}; it must lie between 0 and 1, and be a number or 1-dimensional."
+        "bad-level", InputError, "{name} is {value}; it must lie between 0 and 1, and be a number or 1-dimensional."
     ),
-    CatalogueEntry("sample_size", InputError, "n is {value!r}; it must be a whole number, 0 or more."),
-    CatalogueEntry("param_choice", ConfigError, "{name}={value!r} is not allowed; choose one of {allowed}."),
-    CatalogueEntry("param_value", ConfigError, "{name}={value!r} is not allowed; it must be {allowed}."),
+    CatalogueEntry("sample-size", InputError, "n is {value!r}; it must be a whole number, 0 or more."),
+    CatalogueEntry("unknown-option", ConfigError, "{name}={value!r} is not allowed; choose one of {allowed}."),
+    CatalogueEntry("out-of-range", ConfigError, "{name}={value!r} is not allowed; it must be {allowed}."),
     CatalogueEntry(
-        "file_description",
+        "file-description",
         ModelFileError,
         "the description inside the model file is not usable ({reason}). It was not written by this package, or by "
         "a version it cannot read; save the model again.",
@@ -134,8 +134,9 @@ def catalogue() -> list[CatalogueEntry]:
     >>> {entry.exception.__name__ for entry in errors.catalogue()} == {"InputError", "ConfigError", "ModelFileError"}
     True
     """
-    engine = [CatalogueEntry(code, _CLASSES[name], template) for code, name, template in error_catalogue()]
-    return [*_PYTHON_ENTRIES, *engine]
+    entries = {code: CatalogueEntry(code, _CLASSES[name], example) for code, name, example in error_catalogue()}
+    # A problem that both sides can find has one code; users meet the wording of this side, which is asked first.
+    return list({**entries, **_ENTRY_OF_CODE}.values())
 
 
 def make(code: str, **fields: object) -> ValueError:

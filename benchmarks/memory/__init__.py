@@ -1,0 +1,1 @@
+"""Memory: that it is flat, however long the stream."""

@@ -1,0 +1,42 @@
+"""Model files of earlier format versions load for ever and give the answers they gave when they were saved."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sapwood import DynamicTreeClassifier, load
+
+FROZEN = sorted((Path(__file__).parent / "fixtures").glob("*/*.sapwood"))
+
+
+def test_there_are_frozen_files():
+    assert len(FROZEN) >= 10
+
+
+@pytest.mark.parametrize("path", FROZEN, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_frozen_file_gives_the_answers_it_gave(path):
+    model, record = load(path), json.loads(path.with_suffix(".json").read_text())
+    X = np.array(record["X"])
+    asked = pd.DataFrame(X, columns=model.feature_names_in_) if hasattr(model, "feature_names_in_") else X
+    is_classifier = isinstance(model, DynamicTreeClassifier)
+    given = model.predict_proba(asked) if is_classifier else model.predict_dist(asked).ppf([0.05, 0.5, 0.95])
+    # Quantiles come from root-finding, whose last digits a later version may improve.
+    np.testing.assert_allclose(given, record["answers"], rtol=1e-9)
+    assert model.n_seen_ == record["n_seen"]
+    assert model.log_evidence_ == pytest.approx(record["evidence"], rel=1e-12)
+
+
+@pytest.mark.parametrize("path", FROZEN, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_frozen_model_goes_on_learning(path):
+    model = load(path)
+    n_seen = model.n_seen_
+    X = np.random.default_rng(0).uniform(size=(20, 3))
+    table = pd.DataFrame(X, columns=model.feature_names_in_) if hasattr(model, "feature_names_in_") else X
+    y = model.classes_[:1].repeat(20) if isinstance(model, DynamicTreeClassifier) else X[:, 0]
+    assert model.partial_fit(table, y).n_seen_ == n_seen + 20
+    assert np.all(np.isfinite(model.tree_stats().active_per_leaf))
