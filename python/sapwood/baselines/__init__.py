@@ -1,0 +1,10 @@
+"""The streaming classifiers that the paper compares dynamic trees with.
+
+Both are scikit-learn classifiers with ``partial_fit``; labels may appear at any time. ``forecast_then_learn`` runs the
+prequential loop over many rows with the input checked once.
+"""
+
+from sapwood.baselines._olda_alr import OLDAALR
+from sapwood.baselines._qda_af import QDAAF
+
+__all__ = ["OLDAALR", "QDAAF"]
