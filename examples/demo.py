@@ -15,10 +15,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from demo_forecasts import WARM_UP, Beliefs, Floats, Forecasts, Scores, clairvoyant, no_change, running_mean, scores
+from demo_forecasts import WARM_UP, Beliefs, Floats, Forecasts, Scores, clairvoyant, of_baseline, scores
 from demo_picture import draw
 from sapwood import DynamicTreeRegressor
 from sapwood.datasets import drifting_friedman
+from sapwood.metrics.baselines import NoChange, RunningMean
 
 # (rows, name, cycles of the drift in 1000 rows). Every stretch begins at the same phase of the drift, so the first
 # change of speed is smooth and the second, in mid-cycle, is a jump.
@@ -48,12 +49,12 @@ def learn(x: Floats, y: Floats, model: DynamicTreeRegressor, report: Report) -> 
         if t > 0:
             predictive = model.predict_dist(x[row])
             ahead.mean[row] = predictive.mean()
-            ahead.low[row], ahead.high[row] = predictive.interval(0.9)
+            ahead.lower[row], ahead.upper[row] = predictive.interval(0.9)
             ahead.ln_density[row] = predictive.logpdf(y[row])
         model.partial_fit(x[row], y[row])
         if (t + 1) % LOOK == 0:
             rows.append(t + 1)
-            weights.append(model.weights_)
+            weights.append(model.bank_weights_)
             forgetting.append(np.dot(model.forgetting_.values, model.forgetting_.weights))
         if (t + 1) % REPORT == 0:
             report(t + 1, ahead)
@@ -69,7 +70,7 @@ _HEADINGS = (
 
 
 def _line(rows: str, stretch: str, cells: Sequence[Scores], rate: str) -> str:
-    by_score = zip(*((c.rmse, c.log_score, c.coverage) for c in cells), strict=True)
+    by_score = zip(*cells, strict=True)
     blocks = "  ".join(f"{model:8.2f} {last:7.2f} {mean:7.2f}" for model, last, mean in by_score)
     return f"{rows:>7} {stretch:18}{blocks}  {rate:>7}"
 
@@ -84,8 +85,8 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
 
     x, y, truth = stream(options.seed)
-    baselines = [no_change(y), running_mean(y)]
-    best = clairvoyant(y, truth, noise=1.0)
+    baselines = [of_baseline("no change", NoChange(), y), of_baseline("running mean", RunningMean(), y)]
+    best = clairvoyant(y, truth)
     ends = accumulate(n for n, _, _ in STRETCHES)
     changes = [(end - n, name) for end, (n, name, _) in zip(ends, STRETCHES, strict=True)]
     began = time.perf_counter()

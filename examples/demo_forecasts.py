@@ -1,16 +1,19 @@
-"""One-step-ahead forecasts, their scores, and the two baselines that every forecaster must beat."""
+"""What forecasters said about a stream, row by row, and how good it was."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.metrics import coverage90, log_score, rmse
+from sapwood.metrics.baselines import RegressionBaseline
+
 Floats = NDArray[np.float64]
 
 WARM_UP = 100  # rows that are learned but not scored
-_Z90 = 1.6448536269514722  # half the width of a normal's central 90 % interval, in standard deviations
 
 
 @dataclass(frozen=True)
@@ -19,21 +22,22 @@ class Forecasts:
 
     name: str
     mean: Floats
-    low: Floats  # the central 90 % interval
-    high: Floats
+    lower: Floats  # ends of the central 90 % interval
+    upper: Floats
     ln_density: Floats  # of the target that came
 
     def squared_error(self, y: Floats) -> Floats:
+        """Of the mean, row by row."""
         return (y - self.mean) ** 2
 
     def covered(self, y: Floats) -> NDArray[np.bool_]:
-        return (self.low <= y) & (y <= self.high)
+        """Whether the interval held the target, row by row."""
+        return (self.lower <= y) & (y <= self.upper)
 
 
-@dataclass(frozen=True)
-class Scores:
+class Scores(NamedTuple):
     rmse: float
-    log_score: float  # mean log density; higher is better
+    log_score: float
     coverage: float  # of the 90 % interval
 
 
@@ -50,43 +54,20 @@ class Beliefs:
 def scores(forecasts: Forecasts, y: Floats, rows: slice) -> Scores:
     """Scores over some rows."""
     return Scores(
-        rmse=float(np.sqrt(np.mean(forecasts.squared_error(y)[rows]))),
-        log_score=float(np.mean(forecasts.ln_density[rows])),
-        coverage=float(np.mean(forecasts.covered(y)[rows])),
+        rmse(y[rows], forecasts.mean[rows]),
+        log_score(forecasts.ln_density[rows]),
+        coverage90(y[rows], forecasts.lower[rows], forecasts.upper[rows]),
     )
 
 
-def no_change(y: Floats) -> Forecasts:
-    """The last target again, with the spread of the changes so far."""
-    return _normal("no change", y, np.concatenate([[y[0]], y[:-1]]))
+def of_baseline(name: str, baseline: RegressionBaseline, y: Floats) -> Forecasts:
+    """A baseline's forecasts of the whole stream, each made from the rows before it."""
+    said = baseline.forecast_then_learn(y)
+    return Forecasts(name, said.mean, said.lower, said.upper, said.ln_density)
 
 
-def running_mean(y: Floats) -> Forecasts:
-    """The mean of the targets so far, with the spread of its errors so far."""
-    return _normal("running mean", y, np.concatenate([[y[0]], np.cumsum(y)[:-1] / np.arange(1, len(y))]))
-
-
-def clairvoyant(y: Floats, truth: Floats, noise: float) -> Forecasts:
-    """One that knows the noise-free truth and the noise: nothing can do better for long."""
-    return Forecasts(
-        name="best possible",
-        mean=truth,
-        low=truth - _Z90 * noise,
-        high=truth + _Z90 * noise,
-        ln_density=-0.5 * (np.log(2.0 * np.pi * noise**2) + ((y - truth) / noise) ** 2),
-    )
-
-
-def _normal(name: str, y: Floats, mean: Floats) -> Forecasts:
-    # A baseline may use only what came before: row t's spread comes from the errors of the rows before it.
-    squared = (y - mean) ** 2
-    var = np.full_like(y, np.nan)
-    var[2:] = np.cumsum(squared)[1:-1] / np.arange(1, len(y) - 1)
-    sd = np.sqrt(var)
-    return Forecasts(
-        name=name,
-        mean=mean,
-        low=mean - _Z90 * sd,
-        high=mean + _Z90 * sd,
-        ln_density=-0.5 * (np.log(2.0 * np.pi * var) + squared / var),
-    )
+def clairvoyant(y: Floats, truth: Floats) -> Forecasts:
+    """One that knows the noise-free truth and that the noise is standard normal: nothing can do better for long."""
+    half_width = 1.6448536269514722  # of a standard normal's central 90 % interval
+    ln_density = -0.5 * (np.log(2.0 * np.pi) + (y - truth) ** 2)
+    return Forecasts("best possible", truth, truth - half_width, truth + half_width, ln_density)

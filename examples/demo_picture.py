@@ -72,7 +72,7 @@ def _rolling(ax: Axes, curves: Sequence[Floats], forecasters: Sequence[Forecasts
 def _intervals(ax: Axes, y: Floats, model: Forecasts) -> None:
     rows = np.arange(len(y) - LAST, len(y))
     inside = model.covered(y)[rows]
-    ax.vlines(rows, model.low[rows], model.high[rows], color=BLUE, alpha=0.35, linewidth=5, label="90 % interval")
+    ax.vlines(rows, model.lower[rows], model.upper[rows], color=BLUE, alpha=0.35, linewidth=5, label="90 % interval")
     ax.plot(rows, model.mean[rows], "_", color=BLUE, markersize=8, markeredgewidth=2, label="mean")
     ax.plot(rows[inside], y[rows][inside], "o", color="black", markersize=4, label="what came, inside")
     ax.plot(rows[~inside], y[rows][~inside], "X", color=RED, markersize=8, label="what came, outside")
