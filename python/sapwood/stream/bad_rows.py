@@ -35,6 +35,7 @@ class BadRows:
         self._path = None if quarantine is None else Path(quarantine)
         self._file: BinaryIO | None = None
         self._n_bytes = 0
+        self._pending: list[tuple[str, bytes]] = []
         self.reasons: Counter[str] = Counter()
 
     @property
@@ -60,10 +61,10 @@ class BadRows:
             ) from error
         self._n_bytes = n_bytes
         if n_bytes == 0:
-            self._write(self._file, _HEADER)
+            self._n_bytes = self._file.write(_line(_HEADER))
 
     def take(self, chunk: Chunk, rejects: list[Reject]) -> None:
-        """Deal with the bad rows of a chunk, in order."""
+        """Deal with the bad rows of a chunk, in order. They are counted and set aside when `settle` is called."""
         for reject in rejects:
             place = chunk.place_of(reject.offset)
             if self._policy == "error":
@@ -73,10 +74,21 @@ class BadRows:
                     file=place.file,
                     **{place.unit: place.number},
                 )
-            self.reasons[reject.reason] += 1
+            text = chunk.text_of(reject.offset)
+            line = _line((place.file, place.unit, place.number, reject.reason, reject.detail, text))
+            self._pending.append((reject.reason, line))
+
+    def begin(self) -> None:
+        """Start a batch: forget the bad rows of one that was interrupted, which will be read again."""
+        self._pending.clear()
+
+    def settle(self) -> None:
+        """A batch is complete: count its bad rows and write them."""
+        for reason, line in self._pending:
+            self.reasons[reason] += 1
             if self._file is not None:
-                text = chunk.text_of(reject.offset)
-                self._write(self._file, (place.file, place.unit, place.number, reject.reason, reject.detail, text))
+                self._n_bytes += self._file.write(line)
+        self._pending.clear()
 
     def state(self) -> dict[str, Any]:
         """The counts, and how much of the quarantine file belongs to them; that much is on the disk on return."""
@@ -91,7 +103,8 @@ class BadRows:
             self._file.close()
             self._file = None
 
-    def _write(self, file: BinaryIO, fields: tuple[object, ...]) -> None:
-        line = io.StringIO()
-        csv.writer(line, lineterminator="\n").writerow(fields)
-        self._n_bytes += file.write(line.getvalue().encode("utf-8", "backslashreplace"))
+
+def _line(fields: tuple[object, ...]) -> bytes:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(fields)
+    return line.getvalue().encode("utf-8", "backslashreplace")

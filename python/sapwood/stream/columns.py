@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.stream._arrow import pyarrow
+from sapwood.stream._arrow import fixed_width, pyarrow
 from sapwood.stream.chunk import RawColumn
 
 Kind = Literal["number", "boolean", "timestamp", "time", "text"]
@@ -29,8 +29,8 @@ _BOOLEANS = {"true": 1.0, "false": 0.0}
 _TIME_OF_DAY = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
-MISSING_MOMENT = np.iinfo(np.int64).min
-LARGEST_EXACT_INTEGER = 2.0**53
+MISSING_MOMENT = int(np.iinfo(np.int64).min)
+FIRST_INEXACT_INTEGER = 2.0**53  # it may stand for itself or for its successor
 
 
 @dataclass(frozen=True)
@@ -94,15 +94,15 @@ def numbers(raw: RawColumn) -> Values:
     if kind == "text":
         raw = _plain_text(raw)
         try:
-            return Values(raw.cast(pa.float64()).to_numpy(zero_copy_only=False))
+            return Values(fixed_width(raw.cast(pa.float64()), np.float64, math.nan))
         except pa.ArrowInvalid:
             return _walk(raw, _number, math.nan, np.float64)
     if pa.types.is_dictionary(raw.type):
         raw = raw.dictionary_decode()
     if pa.types.is_duration(raw.type):
         micros = raw.cast(pa.duration("us"), safe=False).cast(pa.int64())
-        return Values(micros.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) / 1e6)
-    return Values(raw.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+        return Values(fixed_width(micros.cast(pa.float64(), safe=False), np.float64, math.nan) / 1e6)
+    return Values(fixed_width(raw.cast(pa.float64(), safe=False), np.float64, math.nan))
 
 
 def booleans(raw: RawColumn) -> Values:
@@ -139,7 +139,7 @@ def hours(raw: RawColumn) -> Values:
         return _walk(_plain_text(raw), _hour, math.nan, np.float64)
     pa = pyarrow("a table")
     micros = raw.cast(pa.time64("us"), safe=False).cast(pa.int64()).cast(pa.float64())
-    return Values(micros.to_numpy(zero_copy_only=False) / 3.6e9)
+    return Values(fixed_width(micros, np.float64, math.nan) / 3.6e9)
 
 
 def texts(raw: RawColumn) -> Texts:
@@ -150,7 +150,7 @@ def texts(raw: RawColumn) -> Texts:
     if natural_kind(raw) != "text":
         raw = pa.array([None if v is None else written(v) for v in raw.to_pylist()], pa.string())
     coded = _plain_text(raw).dictionary_encode()
-    ix = coded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    ix = fixed_width(coded.indices.cast(pa.int64()), np.int64, -1)
     strings = coded.dictionary.to_pylist()
     distinct: dict[str, int] = {}
     translate = np.empty(len(strings) + 1, dtype=np.int64)
@@ -163,7 +163,7 @@ def texts(raw: RawColumn) -> Texts:
 
 def written(value: object) -> str:
     """A value of a table as the text a CSV file would hold; whole numbers without a point, so that 1 and 1.0 agree."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < LARGEST_EXACT_INTEGER:
+    if isinstance(value, float) and value.is_integer() and abs(value) < FIRST_INEXACT_INTEGER:
         return str(int(value))
     return str(value)
 
@@ -183,8 +183,7 @@ def _plain_text(raw: Any) -> Any:
 
 def _micros(raw: Any) -> NDArray[np.int64]:
     pa = pyarrow("a table")
-    micros: NDArray[np.int64] = raw.cast(pa.int64()).fill_null(int(MISSING_MOMENT)).to_numpy(zero_copy_only=False)
-    return micros
+    return fixed_width(raw.cast(pa.int64()), np.int64, MISSING_MOMENT)
 
 
 def _walk(raw: Any, parse: Any, missing: float | int, dtype: Any) -> Values:

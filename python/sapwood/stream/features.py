@@ -76,7 +76,7 @@ class Number:
         if not self._rounded:
             return []
         return [
-            f"column {self.name!r} holds integers beyond 2**53, which are rounded to the nearest double; "
+            f"column {self.name!r} holds integers of 2**53 or beyond, which are rounded to the nearest double; "
             "drop it if it is an identifier, or declare it categorical"
         ]
 
@@ -237,7 +237,7 @@ def restore(state: dict[str, Any]) -> Feature:
 
 
 def _holds_inexact_integers(raw: RawColumn, values: NDArray[np.float64]) -> bool:
-    beyond = np.abs(values) > columns.LARGEST_EXACT_INTEGER
+    beyond = np.abs(values) >= columns.FIRST_INEXACT_INTEGER
     if not beyond.any():
         return False
     if columns.natural_kind(raw) != "text":

@@ -80,6 +80,9 @@ class Source:
         self._position = position
         self._end = None if max_rows is None else start + max_rows
         self._held: deque[Chunk] = deque()
+        repeated = next((name for i, name in enumerate(reader.names) if name in reader.names[:i]), None)
+        if repeated is not None:
+            raise SourceError(f"{reader.label}: two columns are called {repeated!r}; rename one", file=reader.label)
         if schema is None:
             wanted = [*roles.inputs(reader.names, reader.label), *([roles.target] if roles.target else [])]
             self._chunks = reader.chunks(position, wanted)
@@ -158,6 +161,8 @@ class Source:
     def state(self) -> dict[str, Any]:
         """Everything needed to go on from here, fit for JSON; give it to ``open_source(..., resume=state)``.
 
+        "Here" is after the last batch that was given, also when reading the next one failed or was interrupted.
+
         Its entry ``"schema"`` alone, given as ``open_source(..., schema=...)``, makes another source encode like this
         one.
         """
@@ -175,9 +180,11 @@ class Source:
     def __next__(self) -> Batch:
         while True:
             row = self._position
+            self._bad_rows.begin()
             parts, n_rows = self._encode_rows(self._rows_wanted())
             if n_rows == 0:
                 raise StopIteration
+            self._bad_rows.settle()
             self._position += n_rows
             if any(len(part.x) for part in parts):  # all rows of a batch may be bad
                 return self._batch(parts, row)
@@ -280,7 +287,8 @@ def open_source(
         ``source.state()["schema"]`` of another source: encode exactly as that one did, columns matched by name. With it
         `drop`, `categorical` and `task` are not looked at.
     resume : dict or None
-        ``source.state()`` of an earlier run over the same data: go on from there. It replaces `schema` and `start_row`.
+        ``source.state()`` of an earlier run over the same data: go on from there. It replaces
+        `schema` and `start_row`; the other arguments must be as they were.
 
     Returns
     -------
@@ -314,10 +322,6 @@ def open_source(
     for name, count, least in (("batch_rows", batch_rows, 1), ("max_rows", max_rows, 0), ("start_row", start_row, 0)):
         if count is not None and count < least:
             raise SourceError(f"{name} is {count}; it must be at least {least}")
-    reader, target = open_reader(spec, target, delimiter, SCHEMA_ROWS)
-    repeated = next((name for i, name in enumerate(reader.names) if name in reader.names[:i]), None)
-    if repeated is not None:
-        raise SourceError(f"{reader.label}: two columns are called {repeated!r}; rename one", file=reader.label)
     if resume is not None:
         if resume.get("format") != _FORMAT:
             raise SourceError(
@@ -325,15 +329,20 @@ def open_source(
             )
         schema = resume["schema"]
     bad_rows = BadRows(on_bad_row, quarantine)
-    source = Source(
-        reader,
-        roles=Roles(target, drop, categorical, task),
-        bad_rows=bad_rows,
-        schema=None if schema is None else Schema.restore(schema, target),
-        batch_rows=batch_rows,
-        start=start_row if resume is None else resume["start"],
-        position=start_row if resume is None else resume["position"],
-        max_rows=max_rows,
-    )
-    bad_rows.start(None if resume is None else resume["bad"])
+    reader, target = open_reader(spec, target, delimiter, SCHEMA_ROWS)
+    try:
+        source = Source(
+            reader,
+            roles=Roles(target, drop, categorical, task),
+            bad_rows=bad_rows,
+            schema=None if schema is None else Schema.restore(schema, target),
+            batch_rows=batch_rows,
+            start=start_row if resume is None else resume["start"],
+            position=start_row if resume is None else resume["position"],
+            max_rows=max_rows,
+        )
+        bad_rows.start(None if resume is None else resume["bad"])
+    except BaseException:
+        reader.close()
+        raise
     return source

@@ -99,7 +99,7 @@ class Target:
     def _typed(self, values: NDArray[np.float64]) -> NDArray[Any]:
         if self.kind in ("number", "indicator"):
             return values
-        usable = np.where(np.abs(values) < columns.LARGEST_EXACT_INTEGER, values, 0.0)
+        usable = np.where(np.abs(values) < columns.FIRST_INEXACT_INTEGER, values, 0.0)
         return usable.astype(np.int64 if self.kind == "integer" else np.bool_)
 
     def _missing(self) -> tuple[str, str, str]:

@@ -76,7 +76,7 @@ def open_demo(spec: str, target: str) -> ArraysReader:
     for argument in arguments:
         if argument not in allowed:
             raise SourceError(
-                f"{spec}: no parameter is called {argument!r}; there are: {', '.join(allowed)}{nearest(argument, allowed)}",
+                f"{spec}: no parameter {argument!r}; there are: {', '.join(allowed)}{nearest(argument, allowed)}",
                 file=spec,
             )
     try:

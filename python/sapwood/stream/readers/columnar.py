@@ -13,7 +13,7 @@ from sapwood.stream.errors import SourceError
 from sapwood.stream.readers.bytes import open_bytes
 
 READ_ROWS = 16_384
-READ_BUFFER = 1 << 20
+READ_BUFFER = 1 << 16  # bytes, for each column
 
 
 def chunk_of(batch: Any, label: str, first_row: int) -> Chunk:

@@ -212,7 +212,9 @@ class CsvReader:
             return Reject(offset, "not UTF-8", "the line is not UTF-8 text", "convert the file to UTF-8")
         if record.n_fields == len(self.names):
             return None
-        detail = f"the line has {record.n_fields} fields; the header has {len(self.names)}"
+        plural = "" if record.n_fields == 1 else "s"
+        quote = " (a quote in it may not be closed)" if record.text.count(b'"') % 2 else ""
+        detail = f"the line has {record.n_fields} field{plural}; the header has {len(self.names)}{quote}"
         return Reject(offset, "wrong number of fields", detail)
 
 

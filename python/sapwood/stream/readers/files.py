@@ -6,6 +6,7 @@ import glob
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
@@ -103,12 +104,11 @@ class FilesReader:
         lengths: list[int | None] = []
         # All are looked at now: learning for hours and then failing on the last file helps nobody.
         for path in self._paths:
-            reader = open_file(path, delimiter)
-            if not lengths:
-                self.names = reader.names
-            _check_columns(reader, self.names, str(self._paths[0]))
-            lengths.append(reader.n_rows)
-            reader.close()
+            with closing(open_file(path, delimiter)) as reader:
+                if not lengths:
+                    self.names = reader.names
+                _check_columns(reader, self.names, str(self._paths[0]))
+                lengths.append(reader.n_rows)
         self._lengths = lengths
         self.n_rows = None if None in lengths else sum(n for n in lengths if n is not None)
 

@@ -1,0 +1,70 @@
+"""Shared by the tests of sources: where the real data is, and how to compare what two sources gave."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sapwood.stream import Source, open_source
+
+
+class Read(NamedTuple):
+    """A whole source, its batches put together."""
+
+    x: NDArray[np.float64]
+    y: NDArray[Any] | None
+    rows: NDArray[np.int64]
+    source: Source
+
+
+@pytest.fixture
+def read() -> Callable[..., Read]:
+    """Read a whole source; every batch is checked against the contract on the way."""
+
+    def read_all(spec: Any, **options: Any) -> Read:
+        with open_source(spec, **options) as source:
+            batches = list(source)
+        for batch in batches:
+            assert batch.X.dtype == np.float64
+            assert batch.X.flags.c_contiguous
+            assert batch.names == source.feature_names
+            assert batch.X.shape == (len(batch.rows), len(batch.names))
+        x = np.concatenate([batch.X for batch in batches])
+        targets = [batch.y for batch in batches if batch.y is not None]
+        y = np.concatenate(targets) if targets else None
+        return Read(x, y, np.concatenate([batch.rows for batch in batches]), source)
+
+    return read_all
+
+
+@pytest.fixture
+def real_data() -> Callable[[str], Path]:
+    """The path of a real data set; the test skips where the data folder is absent."""
+    root = Path(__file__).parents[2]
+    folder = Path(os.environ.get("SAPWOOD_DATA", root.parent / "shared" / "data"))
+
+    def find(name: str) -> Path:
+        path = folder / f"{name}.csv.gz"
+        if not path.is_file():
+            pytest.skip(f"{path.name} is not in the data folder; set SAPWOOD_DATA")
+        return path
+
+    return find
+
+
+@pytest.fixture
+def csv(tmp_path: Path) -> Callable[..., Path]:
+    """Write a CSV file from text or bytes."""
+
+    def write(text: str | bytes, name: str = "rows.csv") -> Path:
+        path = tmp_path / name
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return path
+
+    return write
