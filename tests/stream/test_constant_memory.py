@@ -41,8 +41,8 @@ def write(path: Path, n_rows: int) -> None:
 def test_peak_memory_is_that_of_a_quarter_of_the_file(form: str, small: int, large: int, tmp_path: Path) -> None:
     """Null: the peak does not depend on the rows; 10 % is the allowance of the product's own requirement.
 
-    Faults it catches: a Parquet reader that holds whole column chunks (without buffer_size 142 MB for the small file
-    and 222 MB for the large one, instead of 102 and 104), a reader that keeps blocks alive, a schema that grows.
+    Faults it catches: a Parquet reader that holds whole column chunks (without buffer_size 157 MB for the small file
+    and 237 MB for the large one, instead of 117 and 119), a reader that keeps blocks alive, a schema that grows.
     """
     peaks = []
     for n_rows in (small, large):
