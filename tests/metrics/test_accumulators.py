@@ -192,6 +192,9 @@ def test_forecasts_are_taken_from_the_engine_s_columns():
     c = classes(50)
     same = ClassForecast.from_core(SimpleNamespace(proba=c.proba, ln_density=c.ln_density - 1), c.y)
     np.testing.assert_array_equal(same.ln_density, c.ln_density - 1)
+    surprise = ClassForecast.from_core(SimpleNamespace(proba=c.proba[:2], ln_density=np.array([-1.0, -9.0])), [0, 2])
+    assert surprise.proba[:, 2].tolist() == [0.0, 0.0]
+    assert surprise.ln_density.tolist() == [-1.0, -9.0]
 
 
 def test_scoreboard_holds_all_and_recent():

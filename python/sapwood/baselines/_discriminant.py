@@ -20,7 +20,7 @@ def in_interval(name: str, value: float, low: float, high: float) -> None:
         raise ValueError(f"{name} is {value!r}; it must lie between {low:g} and {high:g}.")
 
 
-class StreamingDiscriminant(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
+class StreamingDiscriminant(ClassifierMixin, BaseEstimator, ABC):
     """Learns rows one at a time; its classes are kept sorted, and new ones are let in whenever they come."""
 
     classes_: NDArray[Any]

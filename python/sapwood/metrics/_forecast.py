@@ -122,7 +122,7 @@ class RegressionForecast:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class ClassForecast:
     """Forecasts of a class, one row each, and the class that came.
 
@@ -147,34 +147,47 @@ class ClassForecast:
 
     y: Floats
     proba: Floats
-    ln_density: Floats = None  # type: ignore[assignment]  # never None once made
-    label: Floats = None  # type: ignore[assignment]  # never None once made
+    ln_density: Floats
+    label: Floats
 
-    def __post_init__(self) -> None:
-        n = len(np.atleast_1d(np.asarray(self.y)))
-        y = _column("y", self.y, n)
-        proba = np.asarray(self.proba, dtype=np.float64)
-        if proba.ndim != 2 or len(proba) != n or proba.shape[1] < 1:
-            raise ValueError(f"proba has shape {proba.shape}; y has {n} rows, so it must have shape ({n}, n_classes).")
-        outside = np.flatnonzero((y < 0) | (y >= proba.shape[1]) | (np.floor(y) != y) & ~np.isnan(y))
+    def __init__(
+        self, y: ArrayLike, proba: ArrayLike, ln_density: ArrayLike | None = None, label: ArrayLike | None = None
+    ) -> None:
+        n = len(np.atleast_1d(np.asarray(y)))
+        came, table = _column("y", y, n), np.asarray(proba, dtype=np.float64)
+        if table.ndim != 2 or len(table) != n or table.shape[1] < 1:
+            raise ValueError(f"proba has shape {table.shape}; y has {n} rows, so it must have shape ({n}, n_classes).")
+        n_classes = table.shape[1]
+        outside = np.flatnonzero((came < 0) | (came >= n_classes) | (np.floor(came) != came) & ~np.isnan(came))
         if len(outside):
             row = outside[0]
             raise ValueError(
-                f"row {row} of y is {y[row]:g}; with {proba.shape[1]} columns of proba it must be a class "
-                f"index from 0 to {proba.shape[1] - 1}, or NaN."
+                f"row {row} of y is {came[row]:g}; with {n_classes} columns of proba it must be a class index from 0 "
+                f"to {n_classes - 1}, or NaN."
             )
-        ln_density = _ln_of_label(y, proba) if self.ln_density is None else _column("ln_density", self.ln_density, n)
-        label = np.argmax(proba, axis=1).astype(np.float64) if self.label is None else _column("label", self.label, n)
-        for name, value in (("y", y), ("proba", proba), ("ln_density", ln_density), ("label", label)):
-            object.__setattr__(self, name, value)
+        likeliest = np.argmax(table, axis=1).astype(np.float64)
+        object.__setattr__(self, "y", came)
+        object.__setattr__(self, "proba", table)
+        object.__setattr__(
+            self,
+            "ln_density",
+            _ln_of_label(came, table) if ln_density is None else _column("ln_density", ln_density, n),
+        )
+        object.__setattr__(self, "label", likeliest if label is None else _column("label", label, n))
 
     def __len__(self) -> int:
         return len(self.y)
 
     @classmethod
     def from_core(cls, forecast: CoreClassForecast, y: ArrayLike) -> ClassForecast:
-        """Take the engine's forecasts beside what came (class indices)."""
-        return cls(y=np.asarray(y, dtype=np.float64), proba=forecast.proba, ln_density=forecast.ln_density)
+        """Take the engine's forecasts beside what came (class indices).
+
+        A class that came before the engine knew it had probability zero.
+        """
+        came = np.asarray(y, dtype=np.float64)
+        n_unknown = int(np.nanmax(came, initial=-1.0)) + 1 - forecast.proba.shape[1]
+        proba = np.pad(forecast.proba, ((0, 0), (0, max(0, n_unknown))))
+        return cls(y=came, proba=proba, ln_density=forecast.ln_density)
 
     def known(self) -> ClassForecast:
         """The rows whose ``y`` is known."""

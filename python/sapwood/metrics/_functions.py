@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sapwood.metrics._base import Metric
 from sapwood.metrics._classification import Accuracy, Brier, Ece, LogLoss
 from sapwood.metrics._forecast import ClassForecast
 from sapwood.metrics._ranking import Auc, HMeasure
@@ -16,13 +17,17 @@ Floats = NDArray[np.float64]
 
 def _classes(y: ArrayLike, proba: ArrayLike) -> ClassForecast:
     p = np.asarray(proba, dtype=np.float64)
-    return ClassForecast(np.asarray(y, dtype=np.float64), np.column_stack([1.0 - p, p]) if p.ndim == 1 else p)
+    return ClassForecast(y, np.column_stack([1.0 - p, p]) if p.ndim == 1 else p)
+
+
+def _exact(metric: Metric[ClassForecast, float], y: ArrayLike, proba: ArrayLike) -> float:
+    return metric._reduce(metric._checked_terms(_classes(y, proba)))
 
 
 def _rank(metric: Auc | HMeasure, y: ArrayLike, score: ArrayLike) -> float:
     scores = np.asarray(score, dtype=np.float64)
     if scores.ndim != 1:
-        return metric._reduce(metric._terms(_classes(y, scores)))
+        return _exact(metric, y, scores)
     labels, scores = _pair(y, scores)
     strange = np.setdiff1d(labels, [0.0, 1.0])
     if len(strange):
@@ -54,8 +59,7 @@ def accuracy(y: ArrayLike, proba: ArrayLike) -> float:
     >>> accuracy([0, 1, 1], [0.2, 0.7, 0.4])
     0.6666666666666666
     """
-    forecast = _classes(y, proba)
-    return Accuracy()._reduce(Accuracy()._terms(forecast))
+    return _exact(Accuracy(), y, proba)
 
 
 def log_loss(y: ArrayLike, proba: ArrayLike) -> float:
@@ -67,7 +71,7 @@ def log_loss(y: ArrayLike, proba: ArrayLike) -> float:
     >>> round(log_loss([1, 0], [0.5, 0.5]), 4)
     0.6931
     """
-    return LogLoss()._reduce(LogLoss()._terms(_classes(y, proba)))
+    return _exact(LogLoss(), y, proba)
 
 
 def brier(y: ArrayLike, proba: ArrayLike) -> float:
@@ -79,7 +83,7 @@ def brier(y: ArrayLike, proba: ArrayLike) -> float:
     >>> round(brier([1], [0.7]), 4)
     0.09
     """
-    return Brier()._reduce(Brier()._terms(_classes(y, proba)))
+    return _exact(Brier(), y, proba)
 
 
 def ece(y: ArrayLike, proba: ArrayLike, n_bins: int = 15) -> float:
@@ -91,8 +95,7 @@ def ece(y: ArrayLike, proba: ArrayLike, n_bins: int = 15) -> float:
     >>> round(ece([0, 1], [0.1, 0.1]), 4)
     0.4
     """
-    metric = Ece(n_bins)
-    return metric._reduce(metric._terms(_classes(y, proba)))
+    return _exact(Ece(n_bins), y, proba)
 
 
 def auc(y: ArrayLike, proba: ArrayLike) -> float:
