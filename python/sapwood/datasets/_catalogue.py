@@ -13,7 +13,7 @@ from sapwood.datasets._stream import Task
 class Dataset:
     """A real data set: its task, a description, and where its public original is.
 
-    ``openml_id`` is set only where the original on OpenML has the same rows, in the same order, and the same inputs.
+    ``openml_id`` is set only where the original on OpenML is this table, and not one with other columns or rows.
     """
 
     task: Task
