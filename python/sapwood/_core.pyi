@@ -43,6 +43,18 @@ class MemberConfig:
         dirichlet: float | None = None,  # None: 1/K
         lags: int = 0,  # how many of the last targets are appended to the inputs of this member
     ) -> None: ...
+    @property
+    def leaf(self) -> str: ...
+    @property
+    def n_particles(self) -> int: ...
+    @property
+    def max_active(self) -> int | None: ...
+    @property
+    def discard(self) -> str: ...
+    @property
+    def forgetting(self) -> float | None: ...
+    @property
+    def lags(self) -> int: ...
 
 @final
 class Model:
@@ -56,7 +68,7 @@ class Model:
         members: list[MemberConfig],
         seed: int,  # 0 <= seed < 2**64
         *,
-        mixing_rates: list[float] = ...,  # forgetting rates of the bank's weights, mixed again ...
+        mixing_rates: list[float] | None = None,  # forgetting rates of the bank's weights, mixed again ...
         mixing_top: float = ...,  # ... at this rate
     ) -> None: ...
     @property
@@ -87,6 +99,8 @@ class Model:
         weight: Floats | None = None,
         *,
         levels: Floats | None = None,  # quantile levels wanted
+        pit: bool = False,
+        crps: bool = False,
         n_threads: int = 1,
     ) -> Forecast:
         """For every i: forecast x_test[i], then learn (x[i], y[i]). The prequential loop is x_test = x, y_test = y.
@@ -125,9 +139,9 @@ class Forecast:
     @property
     def epistemic(self) -> Floats: ...  # regression: the part of var that more data would remove
     @property
-    def pit(self) -> Floats: ...  # regression: cdf at y_test
+    def pit(self) -> Floats: ...  # regression, if asked for: cdf at y_test
     @property
-    def crps(self) -> Floats: ...  # regression: exact CRPS of the mixture at y_test
+    def crps(self) -> Floats: ...  # regression, if asked for: exact CRPS of the mixture at y_test
     @property
     def quantiles(self) -> Floats: ...  # regression: (rows, levels)
     @property

@@ -1,0 +1,22 @@
+//! The Python door to the engine: arrays in, arrays out. No mathematics.
+
+mod config;
+mod errors;
+mod model;
+mod results;
+
+#[pyo3::pymodule(gil_used = false)]
+mod _core {
+    #[pymodule_export]
+    use super::config::MemberConfig;
+    #[pymodule_export]
+    use super::errors::{ConfigError, InputError, ModelFileError, error_catalogue};
+    #[pymodule_export]
+    use super::model::{Model, Predictive};
+    #[pymodule_export]
+    use super::results::{ActivePool, Forecast, TreeDump, TreeStats};
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

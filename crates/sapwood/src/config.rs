@@ -50,6 +50,16 @@ macro_rules! named {
 }
 
 named!(Leaf, "leaf", "constant, linear, multinomial", Constant = "constant", Linear = "linear", Multinomial = "multinomial");
+impl Leaf {
+    /// The task that a leaf model is for.
+    pub fn task(self) -> Task {
+        match self {
+            Self::Constant | Self::Linear => Task::Regression,
+            Self::Multinomial => Task::Classification,
+        }
+    }
+}
+
 named!(
     /// Which active point is retired when the pool is full.
     Discard, "discard", "oldest, random, alc, entropy",
@@ -123,7 +133,7 @@ impl CloudConfig {
     /// Check every field for a stream of `n_inputs` inputs (lags not included).
     pub fn check(&self, task: Task, n_inputs: usize) -> Result<Settings> {
         let out_of_range = |name, given: f64, allowed| Err(Error::OutOfRange { name, given, allowed });
-        if (self.leaf == Leaf::Multinomial) != (task == Task::Classification) {
+        if self.leaf.task() != task {
             return Err(Error::Incompatible {
                 name: "leaf",
                 option: self.leaf.name(),

@@ -75,9 +75,22 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         use Error::*;
         match self {
-            WrongColumns { .. } | WrongLength { .. } | InfiniteInput { .. } | HugeInput { .. } | BadTarget { .. } | HugeTarget { .. }
-            | BadClass { .. } | BadWeight { .. } | BadIndex { .. } | RepeatedIndex { .. } | BadLevel { .. } | NoMember { .. }
-            | NoParticle { .. } | WrongTask { .. } | FewerClasses { .. } | MoreLearnedThanForecast { .. } => ErrorKind::Input,
+            WrongColumns { .. }
+            | WrongLength { .. }
+            | InfiniteInput { .. }
+            | HugeInput { .. }
+            | BadTarget { .. }
+            | HugeTarget { .. }
+            | BadClass { .. }
+            | BadWeight { .. }
+            | BadIndex { .. }
+            | RepeatedIndex { .. }
+            | BadLevel { .. }
+            | NoMember { .. }
+            | NoParticle { .. }
+            | WrongTask { .. }
+            | FewerClasses { .. }
+            | MoreLearnedThanForecast { .. } => ErrorKind::Input,
             UnknownOption { .. } | OutOfRange { .. } | Incompatible { .. } | NoMembers => ErrorKind::Config,
             NotAModel { .. } | NewerFormat { .. } | Truncated { .. } | Checksum { .. } | Inconsistent { .. } => ErrorKind::ModelFile,
         }

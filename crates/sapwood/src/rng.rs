@@ -15,6 +15,7 @@ pub enum Purpose {
     Mutate = 4,
     Rejuvenate = 5,
     Sample = 6,
+    Member = 7,
 }
 
 const MULTIPLIER: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
@@ -65,6 +66,11 @@ impl Stream {
         let high = u64::from(self.block[self.n_used + 1]);
         self.n_used += 2;
         high << 32 | low
+    }
+
+    /// A seed for a part of the model that draws on its own.
+    pub fn seed(&mut self) -> u64 {
+        self.next_u64()
     }
 
     /// Uniform on [0, 1), 53 bits.

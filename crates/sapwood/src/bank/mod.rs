@@ -1,1 +1,371 @@
-pub struct X;
+//! A bank: several members that see the same stream, mixed by how well they have predicted lately. One cloud is the special case.
+
+mod forecast;
+mod member;
+mod mixing;
+mod predictive;
+mod workers;
+
+pub use forecast::{Forecast, Run, Wanted, check_levels};
+pub(crate) use member::AnyCloud;
+pub use member::Member;
+pub use mixing::{DEFAULT_RATES, DEFAULT_TOP_RATE, Mixing, TwoLevel};
+pub use predictive::Predictive;
+
+use std::collections::VecDeque;
+
+use crate::config::{CloudConfig, Task};
+use crate::error::{Error, MAX_MAGNITUDE, Result};
+use crate::predict::{Groups, Mixture, ln_mix};
+use crate::rng::{Purpose, Stream};
+
+/// How many terms of the log evidence are kept.
+pub const TRACE_LEN: usize = 4096;
+/// Rows that members work through on their own before the bank's weights catch up; it bounds memory, never a result.
+const CHUNK: usize = 64;
+
+/// Rows of a table: values one row after another.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    values: &'a [f64],
+    n_columns: usize,
+}
+
+impl<'a> Rows<'a> {
+    pub fn new(values: &'a [f64], n_columns: usize) -> Self {
+        assert!(n_columns > 0 && values.len() % n_columns == 0, "whole rows");
+        Self { values, n_columns }
+    }
+
+    pub fn len(&self) -> usize {
+        self.values.len() / self.n_columns
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    pub fn row(&self, ix: usize) -> &'a [f64] {
+        &self.values[ix * self.n_columns..(ix + 1) * self.n_columns]
+    }
+
+    pub fn slice(&self, range: std::ops::Range<usize>) -> Self {
+        Self { values: &self.values[range.start * self.n_columns..range.end * self.n_columns], ..*self }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Bank {
+    pub(crate) task: Task,
+    pub(crate) n_inputs: usize,
+    pub(crate) n_classes: usize,
+    pub(crate) members: Vec<Member>,
+    pub(crate) mixing: TwoLevel,
+    /// The last targets, newest first: as many as the longest lag.
+    pub(crate) recent: VecDeque<f64>,
+    pub(crate) n_seen: u64,
+    pub(crate) ln_evidence: f64,
+    pub(crate) trace: VecDeque<f64>,
+}
+
+impl Bank {
+    pub fn new(task: Task, n_inputs: usize, n_classes: usize, members: &[CloudConfig], seed: u64) -> Result<Self> {
+        if members.is_empty() {
+            return Err(Error::NoMembers);
+        }
+        if n_inputs == 0 {
+            return Err(Error::OutOfRange { name: "n_inputs", given: 0.0, allowed: "at least 1" });
+        }
+        // Every member draws from a seed of its own, so that replicas differ.
+        let member = |(ix, config): (usize, &CloudConfig)| {
+            let own_seed = Stream::new(seed, ix as u64, 0, Purpose::Member).seed();
+            Member::new(config, task, n_inputs, n_classes, own_seed)
+        };
+        let members = members.iter().enumerate().map(member).collect::<Result<Vec<_>>>()?;
+        let n_lags = members.iter().map(|m| m.config().lags).max().unwrap_or(0);
+        Ok(Self {
+            task,
+            n_inputs,
+            n_classes,
+            mixing: TwoLevel::new(&DEFAULT_RATES, DEFAULT_TOP_RATE, members.len()),
+            members,
+            recent: VecDeque::from(vec![f64::NAN; n_lags]),
+            n_seen: 0,
+            ln_evidence: 0.0,
+            trace: VecDeque::new(),
+        })
+    }
+
+    /// Choose the forgetting rates of the bank's weights. Only before anything has been learned.
+    pub fn with_mixing(mut self, rates: &[f64], top_rate: f64) -> Result<Self> {
+        let bad = |rate: &&f64| !(**rate > 0.0 && **rate <= 1.0);
+        if let Some(rate) = rates.iter().chain([&top_rate]).find(bad) {
+            return Err(Error::OutOfRange { name: "mixing rate", given: *rate, allowed: "above 0 and at most 1" });
+        }
+        if rates.is_empty() {
+            return Err(Error::OutOfRange { name: "number of mixing rates", given: 0.0, allowed: "at least 1" });
+        }
+        self.mixing = TwoLevel::new(rates, top_rate, self.members.len());
+        Ok(self)
+    }
+
+    pub fn task(&self) -> Task {
+        self.task
+    }
+
+    pub fn n_inputs(&self) -> usize {
+        self.n_inputs
+    }
+
+    pub fn n_classes(&self) -> usize {
+        self.n_classes
+    }
+
+    pub fn n_seen(&self) -> u64 {
+        self.n_seen
+    }
+
+    pub fn ln_evidence(&self) -> f64 {
+        self.ln_evidence
+    }
+
+    /// The last terms of the log evidence, oldest first.
+    pub fn trace(&self) -> &VecDeque<f64> {
+        &self.trace
+    }
+
+    pub fn n_members(&self) -> usize {
+        self.members.len()
+    }
+
+    pub fn member(&self, member: usize) -> Result<&Member> {
+        self.members.get(member).ok_or(Error::NoMember { member, n_members: self.members.len() })
+    }
+
+    /// Weights of the members in the next prediction.
+    pub fn weights(&self) -> Vec<f64> {
+        let mut weights = vec![0.0; self.members.len()];
+        self.mixing.weights(&mut weights);
+        weights
+    }
+
+    /// Check a table of inputs.
+    pub fn check_inputs(&self, x: &Rows) -> Result<()> {
+        if x.n_columns != self.n_inputs {
+            return Err(Error::WrongColumns { given: x.n_columns, expected: self.n_inputs });
+        }
+        for (ix, &value) in x.values.iter().enumerate() {
+            if value.abs() > MAX_MAGNITUDE {
+                let (row, column) = (ix / self.n_inputs, ix % self.n_inputs);
+                return Err(if value.is_infinite() {
+                    Error::InfiniteInput { row, column, value }
+                } else {
+                    Error::HugeInput { row, column, value }
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Check targets; where `may_miss`, NaN stands for one that is not known.
+    pub fn check_targets(&self, y: &[f64], n_rows: usize, may_miss: bool) -> Result<()> {
+        if y.len() != n_rows {
+            return Err(Error::WrongLength { what: "y", given: y.len(), expected: n_rows });
+        }
+        for (row, &value) in y.iter().enumerate() {
+            if value.is_nan() && may_miss {
+                continue;
+            }
+            if !value.is_finite() {
+                return Err(Error::BadTarget { row, value });
+            }
+            match self.task {
+                Task::Regression if value.abs() > MAX_MAGNITUDE => return Err(Error::HugeTarget { row, value }),
+                Task::Classification if value < 0.0 || value.fract() != 0.0 || value >= self.n_classes as f64 => {
+                    return Err(Error::BadClass { row, value, last: self.n_classes as i64 - 1 });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    pub fn check_weights(&self, weight: Option<&[f64]>, n_rows: usize) -> Result<()> {
+        let Some(weight) = weight else { return Ok(()) };
+        if weight.len() != n_rows {
+            return Err(Error::WrongLength { what: "sample_weight", given: weight.len(), expected: n_rows });
+        }
+        match weight.iter().position(|w| !(*w >= 0.0 && *w <= MAX_MAGNITUDE)) {
+            Some(row) => Err(Error::BadWeight { row, value: weight[row] }),
+            None => Ok(()),
+        }
+    }
+
+    /// Learn rows in order; returns `ln` of each row's predictive before it was learned. Rows of weight 0 are passed over, with a NaN.
+    ///
+    /// `go_on` is asked between chunks; when it says no, the rows so far have been learned and the rest have not.
+    pub fn learn(
+        &mut self,
+        x: Rows,
+        y: &[f64],
+        weight: Option<&[f64]>,
+        n_threads: usize,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Vec<f64>> {
+        self.check_inputs(&x)?;
+        self.check_targets(y, x.len(), false)?;
+        self.check_weights(weight, x.len())?;
+        let mut ln_predictive = Vec::with_capacity(x.len());
+        let mut start = 0;
+        while start < x.len() {
+            let end = (start + CHUNK).min(x.len());
+            let weight = weight.map(|w| &w[start..end]);
+            self.learn_chunk(x.slice(start..end), &y[start..end], weight, n_threads, &mut ln_predictive);
+            start = end;
+            if !go_on() {
+                break;
+            }
+        }
+        Ok(ln_predictive)
+    }
+
+    fn learn_chunk(&mut self, x: Rows, y: &[f64], weight: Option<&[f64]>, n_threads: usize, ln_predictive: &mut Vec<f64>) {
+        let weight_of = |row: usize| weight.map_or(1.0, |w| w[row]);
+        let history = History::new(&self.recent, y, weight);
+        let members = &mut self.members;
+        let by_member = workers::for_each(members, n_threads, |member| {
+            let mut inputs = Vec::with_capacity(member.n_inputs());
+            (0..x.len())
+                .map(|row| {
+                    if weight_of(row) == 0.0 {
+                        return f64::NAN;
+                    }
+                    history.fill(&mut inputs, x.row(row), row, member.config().lags);
+                    member.observe(&inputs, y[row], weight_of(row))
+                })
+                .collect::<Vec<f64>>()
+        });
+        for row in 0..x.len() {
+            if weight_of(row) == 0.0 {
+                ln_predictive.push(f64::NAN);
+                continue;
+            }
+            let ln_densities: Vec<f64> = by_member.iter().map(|own| own[row]).collect();
+            ln_predictive.push(self.mix_in(&ln_densities, y[row]));
+        }
+    }
+
+    /// Account for one learned row: evidence, weights, lags. Returns the bank's `ln` predictive.
+    fn mix_in(&mut self, ln_densities: &[f64], y: f64) -> f64 {
+        let value = ln_mix(&self.weights(), ln_densities);
+        self.mixing.update(ln_densities);
+        self.n_seen += 1;
+        self.ln_evidence += value;
+        if self.trace.len() == TRACE_LEN {
+            self.trace.pop_front();
+        }
+        self.trace.push_back(value);
+        if !self.recent.is_empty() {
+            self.recent.pop_back();
+            self.recent.push_front(y);
+        }
+        value
+    }
+
+    /// The inputs that a member sees at the end of the stream so far.
+    fn fill_inputs(&self, member: &Member, x: &[f64], inputs: &mut Vec<f64>) {
+        inputs.clear();
+        inputs.extend_from_slice(x);
+        inputs.extend(self.recent.iter().take(member.config().lags));
+    }
+
+    /// The predictive mixture at one row (regression).
+    pub fn mixture(&self, x: &[f64], weights: &[f64], groups: &mut Groups, mixture: &mut Mixture) {
+        mixture.clear();
+        let mut inputs = Vec::new();
+        for (member, weight) in self.members.iter().zip(weights) {
+            self.fill_inputs(member, x, &mut inputs);
+            member.add_components(&inputs, *weight, groups, mixture);
+        }
+    }
+
+    /// Class probabilities at one row (classification).
+    pub fn class_probabilities(&self, x: &[f64], weights: &[f64], groups: &mut Groups, out: &mut [f64]) {
+        out.fill(0.0);
+        let mut inputs = Vec::new();
+        for (member, weight) in self.members.iter().zip(weights) {
+            self.fill_inputs(member, x, &mut inputs);
+            member.add_class_probabilities(&inputs, *weight, groups, out);
+        }
+    }
+
+    /// Bring every member's posteriors up to date, so that many predictions need not.
+    pub fn settle(&mut self) {
+        self.members.iter_mut().for_each(Member::settle);
+    }
+
+    /// Let labels up to `n_classes - 1` appear from now on.
+    pub fn add_classes(&mut self, n_classes: usize) -> Result<()> {
+        if self.task != Task::Classification {
+            return Err(Error::WrongTask { what: "a class", needs: "classification", task: self.task.name() });
+        }
+        if n_classes < self.n_classes {
+            return Err(Error::FewerClasses { given: n_classes, current: self.n_classes });
+        }
+        self.n_classes = n_classes;
+        self.members.iter_mut().for_each(|member| member.add_classes(n_classes));
+        Ok(())
+    }
+
+    /// Retire points, given by their positions in the member's pool.
+    pub fn retire(&mut self, member: usize, positions: &[usize]) -> Result<()> {
+        let n_active = self.member(member)?.n_active();
+        let mut sorted = positions.to_vec();
+        sorted.sort_unstable();
+        if let Some(&ix) = sorted.last().filter(|ix| **ix >= n_active) {
+            return Err(Error::BadIndex { ix, n_active });
+        }
+        if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Error::RepeatedIndex { ix: pair[0] });
+        }
+        // Oldest first, as the stream would; every removal moves the later ones down by one.
+        for (n_removed, position) in sorted.into_iter().enumerate() {
+            self.members[member].retire_at(position - n_removed);
+        }
+        Ok(())
+    }
+
+    pub fn rejuvenate(&mut self) {
+        self.members.iter_mut().for_each(Member::rejuvenate);
+    }
+}
+
+/// The targets before each row of a chunk, for members that see lags.
+struct History {
+    /// Targets in time order: the recent ones, then those of the chunk that are learned.
+    targets: Vec<f64>,
+    /// By row, how many of them come before it.
+    n_before: Vec<usize>,
+}
+
+impl History {
+    fn new(recent: &VecDeque<f64>, y: &[f64], weight: Option<&[f64]>) -> Self {
+        let mut targets: Vec<f64> = recent.iter().rev().copied().collect();
+        let mut n_before = Vec::with_capacity(y.len());
+        for (row, target) in y.iter().enumerate() {
+            n_before.push(targets.len());
+            if weight.is_none_or(|w| w[row] != 0.0) {
+                targets.push(*target);
+            }
+        }
+        Self { targets, n_before }
+    }
+
+    /// The inputs of a member at the moment when `row` of the chunk is about to be learned.
+    fn fill(&self, inputs: &mut Vec<f64>, x: &[f64], row: usize, lags: usize) {
+        inputs.clear();
+        inputs.extend_from_slice(x);
+        let end = self.n_before.get(row).copied().unwrap_or(self.targets.len());
+        inputs.extend(self.targets[end - lags..end].iter().rev());
+    }
+}

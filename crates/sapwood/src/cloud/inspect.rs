@@ -174,3 +174,34 @@ impl<M: LeafModel> Cloud<M> {
         });
     }
 }
+
+impl Cloud<crate::leaf::Gaussian> {
+    /// A regression leaf's posterior mean at the mean of its inputs.
+    pub fn mean_at_centre(&self, leaf: &LeafNode) -> f64 {
+        let mut total = Vec::new();
+        leaf.total(&mut total);
+        let point = self.model.centre_of(&total, &leaf.origin);
+        self.fit_of(leaf, |fit| self.model.student_t(fit, &leaf.origin, &point).location)
+    }
+}
+
+impl Cloud<crate::leaf::Multinomial> {
+    pub fn leaf_probabilities(&self, leaf: &LeafNode) -> Vec<f64> {
+        let mut total = Vec::new();
+        leaf.total(&mut total);
+        let mut proba = vec![0.0; self.model.n_classes()];
+        self.model.add_class_probabilities(&total, 1.0, &mut proba);
+        proba
+    }
+
+    /// Let labels up to `n_classes - 1` appear from now on; every leaf has seen none of the new ones.
+    pub fn add_classes(&mut self, n_classes: usize) {
+        self.model.set_n_classes(n_classes);
+        let stat_len = self.model.stat_len();
+        self.forest.for_each_live_leaf_mut(|leaf| {
+            leaf.active.resize(stat_len, 0.0);
+            leaf.retired.resize(stat_len, 0.0);
+            leaf.invalidate();
+        });
+    }
+}

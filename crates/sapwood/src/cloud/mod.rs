@@ -375,9 +375,8 @@ impl<M: LeafModel> Cloud<M> {
                 changes.push((place.leaf, forgets.then_some(tree.lambda_ix), place.leaf));
                 continue;
             }
-            let same = |(leaf, lambda_ix, _): &&(usize, Option<u8>, usize)| {
-                *leaf == place.leaf && lambda_ix.is_none_or(|ix| ix == tree.lambda_ix)
-            };
+            let same =
+                |(leaf, lambda_ix, _): &&(usize, Option<u8>, usize)| *leaf == place.leaf && lambda_ix.is_none_or(|ix| ix == tree.lambda_ix);
             let target = match changes.iter().find(same) {
                 Some((_, _, target)) => *target,
                 None => {

@@ -163,8 +163,7 @@ impl<M: LeafModel> Cloud<M> {
 
     fn n_left(&self, proposal: &Proposal) -> usize {
         let sorted = self.forest.leaf(proposal.leaf as usize).sorted_ready(proposal.split.dim as usize);
-        let n_missing =
-            sorted.iter().rev().take_while(|&&slot| self.pool.x(slot)[proposal.split.dim as usize].is_nan()).count();
+        let n_missing = sorted.iter().rev().take_while(|&&slot| self.pool.x(slot)[proposal.split.dim as usize].is_nan()).count();
         proposal.n_below as usize + if proposal.split.nan_left { n_missing } else { 0 }
     }
 
@@ -314,11 +313,8 @@ impl<M: LeafModel> Cloud<M> {
         }
         let ln_parent = self.model.ln_evidence(self.settings.config.evidence, total, retired, &origin, &mut children.factor);
         let numerator = self.tree_prior.ln_stop(depth - 1) + ln_parent;
-        let value = if numerator == f64::NEG_INFINITY {
-            f64::NEG_INFINITY
-        } else {
-            numerator - self.tree_prior.ln_split(depth - 1) - ln_sibling
-        };
+        let value =
+            if numerator == f64::NEG_INFINITY { f64::NEG_INFINITY } else { numerator - self.tree_prior.ln_split(depth - 1) - ln_sibling };
         self.scratch.branch_marks.set(parent, value);
         value
     }

@@ -11,7 +11,7 @@ mod gaussian;
 mod multinomial;
 mod scale;
 
-pub use gaussian::{FixedPrior, Gaussian, GaussianPrior};
+pub use gaussian::{FixedPrior, Gaussian, GaussianPrior, Pseudo};
 pub use multinomial::Multinomial;
 pub use scale::Scale;
 

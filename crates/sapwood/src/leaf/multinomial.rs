@@ -116,9 +116,6 @@ impl LeafModel for Multinomial {
     }
 
     fn entropy(&self, total: &[f64]) -> f64 {
-        (0..self.n_classes)
-            .map(|class| self.probability(total, class))
-            .map(|p| if p > 0.0 { -p * ln(p) } else { 0.0 })
-            .sum()
+        (0..self.n_classes).map(|class| self.probability(total, class)).map(|p| if p > 0.0 { -p * ln(p) } else { 0.0 }).sum()
     }
 }

@@ -14,9 +14,8 @@ pub fn ln_gamma(x: f64) -> f64 {
     }
     let r = 1.0 / x;
     let r2 = r * r;
-    let series = r
-        * (1.0 / 12.0
-            - r2 * (1.0 / 360.0 - r2 * (1.0 / 1260.0 - r2 * (1.0 / 1680.0 - r2 * (1.0 / 1188.0 - r2 * (691.0 / 360_360.0))))));
+    let series =
+        r * (1.0 / 12.0 - r2 * (1.0 / 360.0 - r2 * (1.0 / 1260.0 - r2 * (1.0 / 1680.0 - r2 * (1.0 / 1188.0 - r2 * (691.0 / 360_360.0))))));
     let value = (x - 0.5) * ln(x) - x + 0.5 * LN_2PI + series;
     if product == 1.0 { value } else { value - ln(product) }
 }
@@ -60,11 +59,7 @@ fn incomplete_beta(a: f64, b: f64, x: f64, ln_beta: f64) -> f64 {
         return 1.0;
     }
     let front = exp(a * ln(x) + b * libm::log1p(-x) - ln_beta);
-    if x < (a + 1.0) / (a + b + 2.0) {
-        front * beta_fraction(a, b, x) / a
-    } else {
-        1.0 - front * beta_fraction(b, a, 1.0 - x) / b
-    }
+    if x < (a + 1.0) / (a + b + 2.0) { front * beta_fraction(a, b, x) / a } else { 1.0 - front * beta_fraction(b, a, 1.0 - x) / b }
 }
 
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {

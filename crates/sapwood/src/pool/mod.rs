@@ -2,6 +2,9 @@
 
 use std::collections::VecDeque;
 
+use crate::error::{Error, Result};
+use crate::snapshot::{Reader, Writer};
+
 /// Observations in slots that are reused; a slot number names a point while it is active.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pool {
@@ -110,5 +113,44 @@ impl Pool {
 
     pub fn arrival(&self, slot: u32) -> u64 {
         self.arrivals[slot as usize]
+    }
+
+    /// By slot, the position of its point in order of arrival: what a slot is called in a file. Free slots have none.
+    pub(crate) fn positions(&self) -> Vec<u32> {
+        let mut positions = vec![u32::MAX; self.n_slots()];
+        for (position, &slot) in self.active.iter().enumerate() {
+            positions[slot as usize] = position as u32;
+        }
+        positions
+    }
+
+    pub(crate) fn write(&self, w: &mut Writer) {
+        w.u64(self.active.len() as u64);
+        for &slot in &self.active {
+            self.x(slot).iter().chain(self.point(slot)).for_each(|value| w.f64(*value));
+            w.f64(self.y(slot));
+            w.f64(self.weight(slot));
+            w.u64(self.arrival(slot));
+        }
+    }
+
+    pub(crate) fn read(r: &mut Reader, n_inputs: usize, point_len: usize, now: u64) -> Result<Self> {
+        let n_active = r.count(8 * (n_inputs + point_len + 3))?;
+        let mut pool = Self::new(n_inputs, point_len);
+        let mut last_arrival = 0;
+        let mut x = vec![0.0; n_inputs];
+        let mut point = vec![0.0; point_len];
+        for _ in 0..n_active {
+            for value in x.iter_mut().chain(&mut point) {
+                *value = r.f64()?;
+            }
+            let (y, weight, arrival) = (r.f64()?, r.f64()?, r.u64()?);
+            if arrival <= last_arrival || arrival > now {
+                return Err(Error::Inconsistent { what: "the pool is not in order of arrival" });
+            }
+            last_arrival = arrival;
+            pool.insert(&x, y, weight, arrival, |out| out.copy_from_slice(&point));
+        }
+        Ok(pool)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::StudentT;
 use crate::num::special::normal_quantile;
-use crate::num::{exp, ln_sum_exp, ln};
+use crate::num::{exp, ln, ln_sum_exp};
 use crate::rng::Stream;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,6 +60,11 @@ impl Mixture {
 
     pub fn push(&mut self, weight: f64, dist: StudentT) {
         self.components.push(Component { weight, dist });
+    }
+
+    /// Add another mixture's components, their weights multiplied by `weight`.
+    pub fn extend_scaled(&mut self, other: &Mixture, weight: f64) {
+        self.components.extend(other.components.iter().map(|c| Component { weight: weight * c.weight, ..*c }));
     }
 
     pub fn components(&self) -> &[Component] {

@@ -3,42 +3,65 @@
 mod mixture;
 mod student_t;
 
-pub use mixture::{Component, Mixture, Moments};
+pub use mixture::{Component, Mixture, Moments, ln_mix};
 pub use student_t::StudentT;
 
 use crate::cloud::Cloud;
 use crate::leaf::LeafModel;
 
+/// The distinct leaves that hold an input and how many particles have each, in the order of the trees: working space for predictions.
+#[derive(Clone, Debug, Default)]
+pub struct Groups {
+    pass: u64,
+    /// By leaf: the pass that last met it and its place in `leaves`.
+    met: Vec<(u64, usize)>,
+    leaves: Vec<(usize, u32)>,
+    point: Vec<f64>,
+    total: Vec<f64>,
+}
+
+impl Groups {
+    fn find<M: LeafModel>(&mut self, cloud: &Cloud<M>, x: &[f64]) {
+        self.pass += 1;
+        self.leaves.clear();
+        if self.met.len() < cloud.forest.n_leaf_slots() {
+            self.met.resize(cloud.forest.n_leaf_slots(), (0, 0));
+        }
+        for tree in &cloud.trees {
+            let leaf = cloud.forest.find(tree.root, x);
+            let (pass, at) = self.met[leaf];
+            if pass == self.pass {
+                self.leaves[at].1 += tree.n_copies;
+            } else {
+                self.met[leaf] = (self.pass, self.leaves.len());
+                self.leaves.push((leaf, tree.n_copies));
+            }
+        }
+    }
+}
+
 impl<M: LeafModel> Cloud<M> {
-    /// Visit the distinct leaves that hold `x`, each with the share of the particles that have it.
-    fn for_each_share(&self, x: &[f64], visit: &mut impl FnMut(usize, f64)) {
-        let mut leaves: Vec<(usize, u32)> =
-            self.trees.iter().map(|tree| (self.forest.find(tree.root, x), tree.n_copies)).collect();
-        leaves.sort_unstable();
-        let n_particles = f64::from(self.n_particles());
-        for group in leaves.chunk_by(|a, b| a.0 == b.0) {
-            let n_copies: u32 = group.iter().map(|(_, n)| n).sum();
-            visit(group[0].0, f64::from(n_copies) / n_particles);
+    /// Add the predictive at `x`, scaled by `weight`, to a mixture (regression).
+    pub fn add_components(&self, x: &[f64], weight: f64, groups: &mut Groups, mixture: &mut Mixture) {
+        groups.find(self, x);
+        let point = &mut groups.point;
+        point.resize(self.model.point_len(), 0.0);
+        self.model.encode(x, 0.0, point);
+        let share = weight / f64::from(self.n_particles());
+        for &(leaf_ix, n_copies) in &groups.leaves {
+            let leaf = self.forest.leaf(leaf_ix);
+            let dist = self.fit_of(leaf, |fit| self.model.student_t(fit, &leaf.origin, point));
+            mixture.push(share * f64::from(n_copies), dist);
         }
     }
 
-    /// Add the predictive at `x`, scaled by `weight`, to a mixture (regression).
-    pub fn add_components(&self, x: &[f64], weight: f64, mixture: &mut Mixture) {
-        let mut point = vec![0.0; self.model.point_len()];
-        self.model.encode(x, 0.0, &mut point);
-        self.for_each_share(x, &mut |leaf_ix, share| {
-            let leaf = self.forest.leaf(leaf_ix);
-            let dist = self.fit_of(leaf, |fit| self.model.student_t(fit, &leaf.origin, &point));
-            mixture.push(weight * share, dist);
-        });
-    }
-
     /// Add the class probabilities at `x`, scaled by `weight` (classification).
-    pub fn add_class_probabilities(&self, x: &[f64], weight: f64, out: &mut [f64]) {
-        let mut total = Vec::new();
-        self.for_each_share(x, &mut |leaf_ix, share| {
-            self.forest.leaf(leaf_ix).total(&mut total);
-            self.model.add_class_probabilities(&total, weight * share, out);
-        });
+    pub fn add_class_probabilities(&self, x: &[f64], weight: f64, groups: &mut Groups, out: &mut [f64]) {
+        groups.find(self, x);
+        let share = weight / f64::from(self.n_particles());
+        for &(leaf_ix, n_copies) in &groups.leaves {
+            self.forest.leaf(leaf_ix).total(&mut groups.total);
+            self.model.add_class_probabilities(&groups.total, share * f64::from(n_copies), out);
+        }
     }
 }

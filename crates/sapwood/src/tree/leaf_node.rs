@@ -8,7 +8,7 @@ use crate::pool::Pool;
 pub struct LeafNode {
     /// Slots of the active points in this leaf.
     pub slots: Vec<u32>,
-    /// By dimension, the same slots sorted by input value (ties by slot, missing values last); empty until asked for.
+    /// By dimension, the same slots sorted by input value (missing values last, ties by arrival); empty until asked for.
     sorted: Vec<Vec<u32>>,
     pub origin: Vec<f64>,
     pub active: Vec<f64>,
@@ -56,11 +56,11 @@ impl Clone for LeafNode {
     }
 }
 
-/// `(value, slot)` order with missing values last.
+/// Order by value, missing values last, then by arrival: never by slot, which says only where a point happens to be kept.
 fn by_value(pool: &Pool, dim: usize, a: u32, b: u32) -> std::cmp::Ordering {
     let (x, y) = (pool.x(a)[dim], pool.x(b)[dim]);
     // NaN compares as greater than everything; total_cmp would tell -0 from 0, which no split can.
-    x.partial_cmp(&y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan())).then(a.cmp(&b))
+    x.partial_cmp(&y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan())).then_with(|| pool.arrival(a).cmp(&pool.arrival(b)))
 }
 
 impl LeafNode {

@@ -12,7 +12,7 @@
 
 mod prior;
 
-pub use prior::{FixedPrior, GaussianPrior};
+pub use prior::{FixedPrior, GaussianPrior, Pseudo};
 
 use super::{Fit, LeafModel, Scale};
 use crate::config::{Division, Evidence};
@@ -81,13 +81,27 @@ impl Gaussian {
         Some((ln_z, df, s))
     }
 
-    fn with_evidence_kind(&self, evidence: Evidence, ln_z: f64, total: &[f64], retired: &[f64], origin: &[f64], scratch: &mut Vec<f64>) -> f64 {
+    fn with_evidence_kind(
+        &self,
+        evidence: Evidence,
+        ln_z: f64,
+        total: &[f64],
+        retired: &[f64],
+        origin: &[f64],
+        scratch: &mut Vec<f64>,
+    ) -> f64 {
         match evidence {
             Evidence::Joint if total[0] > 0.0 => ln_z + self.prior.retired_bonus(self.n_coefficients()) * retired[0] / total[0],
             Evidence::Joint => ln_z,
             // A retired part that its prior cannot normalise is left where it is.
             Evidence::Conditional => ln_z - self.ln_z(retired, origin, scratch).map_or(0.0, |(ln_z0, _, _)| ln_z0),
         }
+    }
+
+    /// The mean of the inputs behind these statistics, as an encoded point.
+    pub(crate) fn centre_of(&self, total: &[f64], origin: &[f64]) -> Vec<f64> {
+        let offset = |i: usize| if total[0] > 0.0 { total[packed_ix(i + 1, 0)] / total[0] } else { 0.0 };
+        (0..origin.len()).map(|i| origin[i] + offset(i)).collect()
     }
 
     /// Fill `z = [1, x - origin]` for the design of an encoded point.
@@ -281,9 +295,8 @@ impl LeafModel for Gaussian {
                 // The improper prior has no posterior here. Moves must leave this state; until they do, predict under the proper prior.
                 fit.ln_evidence = f64::NEG_INFINITY;
                 let fallback = Gaussian { prior: self.prior.proper_fallback(&self.scale), ..self.clone() };
-                (fit.df, fit.sum_of_squares) = fallback
-                    .posterior(total, origin, &mut fit.factor)
-                    .expect("a proper prior supports every leaf");
+                (fit.df, fit.sum_of_squares) =
+                    fallback.posterior(total, origin, &mut fit.factor).expect("a proper prior supports every leaf");
             }
         }
     }
@@ -298,7 +311,8 @@ impl LeafModel for Gaussian {
         let growth = 1.0 + weight * leverage;
         let s = fit.sum_of_squares;
         let relative = weight * error * error / (growth * s);
-        ln_gamma(0.5 * (fit.df + weight)) - ln_gamma(0.5 * fit.df)
+        ln_gamma(0.5 * (fit.df + weight))
+            - ln_gamma(0.5 * fit.df)
             - 0.5 * (weight * LN_2PI + ln(growth) + weight * ln(0.5 * s) + (fit.df + weight) * libm::log1p(relative))
     }
 

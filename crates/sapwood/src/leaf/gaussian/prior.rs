@@ -42,6 +42,7 @@ pub struct FixedPrior {
     pub s0: f64,
 }
 
+/// What stands in for data before there are any.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pseudo {
     /// Augmented moments of the pseudo-data about `centre`; the last entry includes `nu0 s0`.
@@ -146,6 +147,13 @@ fn noise_constant(nu0: f64, noise: f64) -> f64 {
 }
 
 impl Pseudo {
+    /// Whether the pseudo-data determine every coefficient and leave noise over.
+    pub(crate) fn is_proper(&self) -> bool {
+        let m = self.centre.len();
+        let mut factor = self.moments.clone();
+        factor_leading(&mut factor, m + 1, m) && factor[packed_ix(m, m)] > 0.0
+    }
+
     /// The unit-information prior: the straight line through everything seen so far, held by `STRENGTH` pseudo-observations with the
     /// stream's own second moments.
     ///

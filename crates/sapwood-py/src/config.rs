@@ -1,0 +1,96 @@
+//! One member of the bank, as Python describes it.
+
+use pyo3::prelude::*;
+use sapwood::config::{CloudConfig, Discard, Division, Evidence, Leaf, Named, Prior};
+
+use crate::errors::to_python;
+
+/// One member of the bank: a cloud of dynamic trees. Frozen.
+#[pyclass(frozen, module = "sapwood._core")]
+pub struct MemberConfig {
+    pub inner: CloudConfig,
+}
+
+#[pymethods]
+impl MemberConfig {
+    #[new]
+    #[pyo3(signature = (*, leaf, n_particles=1000, max_active=None, discard="oldest", forgetting=None, prior="default",
+        evidence="joint", division=None, split_alpha=0.95, split_beta=2.0, min_leaf=None, n_candidates=None, dirichlet=None,
+        lags=0))]
+    #[expect(clippy::too_many_arguments, reason = "one keyword an option; Python names them all")]
+    fn new(
+        leaf: &str,
+        n_particles: usize,
+        max_active: Option<usize>,
+        discard: &str,
+        forgetting: Option<f64>,
+        prior: &str,
+        evidence: &str,
+        division: Option<&str>,
+        split_alpha: f64,
+        split_beta: f64,
+        min_leaf: Option<usize>,
+        n_candidates: Option<usize>,
+        dirichlet: Option<f64>,
+        lags: usize,
+    ) -> PyResult<Self> {
+        let inner = CloudConfig {
+            leaf: Leaf::parse(leaf).map_err(to_python)?,
+            n_particles,
+            max_active,
+            discard: Discard::parse(discard).map_err(to_python)?,
+            forgetting,
+            prior: Prior::parse(prior).map_err(to_python)?,
+            evidence: Evidence::parse(evidence).map_err(to_python)?,
+            division: division.map(Division::parse).transpose().map_err(to_python)?,
+            split_alpha,
+            split_beta,
+            min_leaf,
+            n_candidates,
+            dirichlet,
+            lags,
+        };
+        Ok(Self { inner })
+    }
+
+    #[getter]
+    fn leaf(&self) -> &'static str {
+        self.inner.leaf.name()
+    }
+
+    #[getter]
+    fn n_particles(&self) -> usize {
+        self.inner.n_particles
+    }
+
+    #[getter]
+    fn max_active(&self) -> Option<usize> {
+        self.inner.max_active
+    }
+
+    #[getter]
+    fn discard(&self) -> &'static str {
+        self.inner.discard.name()
+    }
+
+    #[getter]
+    fn forgetting(&self) -> Option<f64> {
+        self.inner.forgetting
+    }
+
+    #[getter]
+    fn lags(&self) -> usize {
+        self.inner.lags
+    }
+
+    fn __repr__(&self) -> String {
+        let CloudConfig { leaf, n_particles, max_active, discard, forgetting, lags, .. } = &self.inner;
+        let max_active = max_active.map_or("None".into(), |n| n.to_string());
+        let forgetting = forgetting.map_or("None".into(), |f| f.to_string());
+        format!(
+            "MemberConfig(leaf='{}', n_particles={n_particles}, max_active={max_active}, discard='{}', forgetting={forgetting}, lags={lags})",
+            leaf.name(),
+            discard.name()
+        )
+    }
+}

@@ -1,0 +1,35 @@
+//! Which exception each kind of error becomes.
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use sapwood::error::{Error, ErrorKind};
+
+create_exception!(sapwood, InputError, PyValueError, "What was given cannot be learned or predicted from. `args` is (message, code).");
+create_exception!(sapwood, ConfigError, PyValueError, "A parameter is outside what is allowed. `args` is (message, code).");
+create_exception!(
+    sapwood,
+    ModelFileError,
+    PyValueError,
+    "A model file is damaged, truncated, or from a newer version. `args` is (message, code)."
+);
+
+pub fn to_python(error: Error) -> PyErr {
+    let args = (error.to_string(), error.code());
+    match error.kind() {
+        ErrorKind::Input => InputError::new_err(args),
+        ErrorKind::Config => ConfigError::new_err(args),
+        ErrorKind::ModelFile => ModelFileError::new_err(args),
+    }
+}
+
+/// Every error the engine can give: (code, exception class name, an example of the message).
+#[pyfunction]
+pub fn error_catalogue() -> Vec<(&'static str, &'static str, String)> {
+    let class = |kind| match kind {
+        ErrorKind::Input => "InputError",
+        ErrorKind::Config => "ConfigError",
+        ErrorKind::ModelFile => "ModelFileError",
+    };
+    Error::examples().into_iter().map(|error| (error.code(), class(error.kind()), error.to_string())).collect()
+}

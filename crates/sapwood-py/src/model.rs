@@ -1,0 +1,314 @@
+//! The bank behind a lock, and the predictive distributions it gives out.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::PyBytes;
+use sapwood::bank::{self, Bank, Rows, Run, Wanted};
+use sapwood::config::Task;
+use sapwood::error::{Error, Result};
+use sapwood::snapshot;
+
+use crate::config::MemberConfig;
+use crate::errors::to_python;
+use crate::results::{ActivePool, Forecast, TreeDump, TreeStats, table};
+
+/// A bank of clouds that see the same stream, mixed by recent predictive likelihood.
+///
+/// The bank is shared with the predictive distributions it has given out; learning copies it first if one of them is still held.
+#[pyclass(frozen, module = "sapwood._core")]
+pub struct Model {
+    bank: Mutex<Arc<Bank>>,
+}
+
+fn rows<'a>(x: &'a PyReadonlyArray2<f64>) -> PyResult<Rows<'a>> {
+    if x.shape()[1] == 0 {
+        return Err(to_python(Error::WrongColumns { given: 0, expected: 1 }));
+    }
+    Ok(Rows::new(x.as_slice()?, x.shape()[1]))
+}
+
+fn parse_task(task: &str) -> Result<Task> {
+    match task {
+        "regression" => Ok(Task::Regression),
+        "classification" => Ok(Task::Classification),
+        _ => Err(Error::UnknownOption { name: "task", given: task.into(), allowed: "regression, classification" }),
+    }
+}
+
+/// Run native work without the interpreter lock. The work asks now and then whether to go on; Ctrl-C makes it stop at the next chunk.
+fn interruptible<T: Send>(py: Python, work: impl FnOnce(&mut dyn FnMut() -> bool) -> Result<T> + Send) -> PyResult<T> {
+    const ASK_EVERY: std::time::Duration = std::time::Duration::from_millis(50);
+    let mut interrupted = None;
+    let result = py.detach(|| {
+        let mut last_asked = std::time::Instant::now();
+        let mut go_on = || {
+            if last_asked.elapsed() < ASK_EVERY {
+                return true;
+            }
+            last_asked = std::time::Instant::now();
+            interrupted = Python::attach(|py| py.check_signals()).err();
+            interrupted.is_none()
+        };
+        work(&mut go_on)
+    });
+    match interrupted {
+        Some(error) => Err(error),
+        None => result.map_err(to_python),
+    }
+}
+
+impl Model {
+    fn lock(&self, py: Python) -> MutexGuard<'_, Arc<Bank>> {
+        // A thread that holds the bank may be waiting for the interpreter, so this waits for the bank without it.
+        self.bank.lock_py_attached(py).unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Model {
+    #[new]
+    #[pyo3(signature = (task, n_inputs, n_classes, members, seed, *, mixing_rates=None, mixing_top=bank::DEFAULT_TOP_RATE))]
+    fn new(
+        task: &str,
+        n_inputs: usize,
+        n_classes: usize,
+        members: Vec<PyRef<MemberConfig>>,
+        seed: u64,
+        mixing_rates: Option<Vec<f64>>,
+        mixing_top: f64,
+    ) -> PyResult<Self> {
+        let configs: Vec<_> = members.iter().map(|member| member.inner.clone()).collect();
+        let rates = mixing_rates.unwrap_or_else(|| bank::DEFAULT_RATES.to_vec());
+        let bank = parse_task(task)
+            .and_then(|task| Bank::new(task, n_inputs, n_classes, &configs, seed))
+            .and_then(|bank| bank.with_mixing(&rates, mixing_top))
+            .map_err(to_python)?;
+        Ok(Self { bank: Mutex::new(Arc::new(bank)) })
+    }
+
+    #[getter]
+    fn task(&self, py: Python) -> &'static str {
+        self.lock(py).task().name()
+    }
+
+    #[getter]
+    fn n_inputs(&self, py: Python) -> usize {
+        self.lock(py).n_inputs()
+    }
+
+    #[getter]
+    fn n_classes(&self, py: Python) -> usize {
+        self.lock(py).n_classes()
+    }
+
+    #[getter]
+    fn n_members(&self, py: Python) -> usize {
+        self.lock(py).n_members()
+    }
+
+    #[getter]
+    fn n_seen(&self, py: Python) -> u64 {
+        self.lock(py).n_seen()
+    }
+
+    #[getter]
+    fn ln_evidence(&self, py: Python) -> f64 {
+        self.lock(py).ln_evidence()
+    }
+
+    fn ln_evidence_trace<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_iter(py, self.lock(py).trace().iter().copied())
+    }
+
+    #[pyo3(signature = (x, y, weight=None, *, n_threads=1))]
+    fn learn<'py>(
+        &self,
+        py: Python<'py>,
+        x: PyReadonlyArray2<f64>,
+        y: PyReadonlyArray1<f64>,
+        weight: Option<PyReadonlyArray1<f64>>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let (x, y) = (rows(&x)?, y.as_slice()?);
+        let weight = weight.as_ref().map(|w| w.as_slice()).transpose()?;
+        let mut bank = self.lock(py);
+        let bank = Arc::make_mut(&mut bank);
+        let ln_predictive = interruptible(py, |go_on| bank.learn(x, y, weight, n_threads, go_on))?;
+        Ok(PyArray1::from_vec(py, ln_predictive))
+    }
+
+    #[pyo3(signature = (x_test, y_test, x, y, weight=None, *, levels=None, pit=false, crps=false, n_threads=1))]
+    #[expect(clippy::too_many_arguments, reason = "two tables, their targets and what is wanted")]
+    fn forecast_then_learn(
+        &self,
+        py: Python,
+        x_test: PyReadonlyArray2<f64>,
+        y_test: PyReadonlyArray1<f64>,
+        x: PyReadonlyArray2<f64>,
+        y: PyReadonlyArray1<f64>,
+        weight: Option<PyReadonlyArray1<f64>>,
+        levels: Option<PyReadonlyArray1<f64>>,
+        pit: bool,
+        crps: bool,
+        n_threads: usize,
+    ) -> PyResult<Forecast> {
+        let weight = weight.as_ref().map(|w| w.as_slice()).transpose()?;
+        let run = Run { x_test: rows(&x_test)?, y_test: y_test.as_slice()?, x: rows(&x)?, y: y.as_slice()?, weight };
+        let levels = levels.map_or(Ok(Vec::new()), |l| l.as_slice().map(<[f64]>::to_vec))?;
+        let wanted = Wanted { levels, pit, crps };
+        let mut bank = self.lock(py);
+        let bank = Arc::make_mut(&mut bank);
+        let inner = interruptible(py, |go_on| bank.forecast_then_learn(run, &wanted, n_threads, go_on))?;
+        Ok(Forecast { inner, n_levels: wanted.levels.len(), n_classes: bank.n_classes(), n_members: bank.n_members() })
+    }
+
+    fn predictive(&self, py: Python, x: PyReadonlyArray2<f64>) -> PyResult<Predictive> {
+        /// With this many rows it pays to bring every leaf up to date first.
+        const MANY: usize = 16;
+        let x = rows(&x)?;
+        let mut bank = self.lock(py);
+        if x.len() >= MANY {
+            // Settling changes no result; a bank that somebody else holds is left alone.
+            if let Some(bank) = Arc::get_mut(&mut bank) {
+                py.detach(|| bank.settle());
+            }
+        }
+        let inner = bank::Predictive::new(Arc::clone(&bank), x).map_err(to_python)?;
+        Ok(Predictive { inner })
+    }
+
+    fn add_classes(&self, py: Python, n_classes: usize) -> PyResult<()> {
+        Arc::make_mut(&mut self.lock(py)).add_classes(n_classes).map_err(to_python)
+    }
+
+    fn retire(&self, py: Python, member: usize, ix: Vec<usize>) -> PyResult<()> {
+        Arc::make_mut(&mut self.lock(py)).retire(member, &ix).map_err(to_python)
+    }
+
+    fn rejuvenate(&self, py: Python) {
+        let mut bank = self.lock(py);
+        let bank = Arc::make_mut(&mut bank);
+        py.detach(|| bank.rejuvenate());
+    }
+
+    fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_vec(py, self.lock(py).weights())
+    }
+
+    fn active(&self, py: Python, member: usize) -> PyResult<ActivePool> {
+        Ok(ActivePool::new(self.lock(py).member(member).map_err(to_python)?))
+    }
+
+    #[expect(clippy::type_complexity, reason = "a pair of arrays")]
+    fn forgetting<'py>(&self, py: Python<'py>, member: usize) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+        let (values, shares) = self.lock(py).member(member).map_err(to_python)?.forgetting().into_iter().unzip();
+        Ok((PyArray1::from_vec(py, values), PyArray1::from_vec(py, shares)))
+    }
+
+    fn tree_stats(&self, py: Python, member: usize) -> PyResult<TreeStats> {
+        Ok(TreeStats::new(self.lock(py).member(member).map_err(to_python)?))
+    }
+
+    fn tree(&self, py: Python, member: usize, particle: usize) -> PyResult<TreeDump> {
+        let bank = self.lock(py);
+        let member = bank.member(member).map_err(to_python)?;
+        let none = Error::NoParticle { particle, n_particles: member.n_particles() };
+        Ok(TreeDump::new(member.tree(particle).ok_or_else(|| to_python(none))?))
+    }
+
+    fn split_use<'py>(&self, py: Python<'py>, member: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(PyArray1::from_vec(py, self.lock(py).member(member).map_err(to_python)?.split_use()))
+    }
+
+    fn member_config(&self, py: Python, member: usize) -> PyResult<MemberConfig> {
+        Ok(MemberConfig { inner: self.lock(py).member(member).map_err(to_python)?.config().clone() })
+    }
+
+    fn copy(&self, py: Python) -> Self {
+        Self { bank: Mutex::new(Arc::clone(&self.lock(py))) }
+    }
+
+    fn save<'py>(&self, py: Python<'py>, meta: &[u8]) -> Bound<'py, PyBytes> {
+        let bank = Arc::clone(&self.lock(py));
+        let file = py.detach(|| snapshot::save(&bank, meta));
+        PyBytes::new(py, &file)
+    }
+
+    #[staticmethod]
+    fn load<'py>(py: Python<'py>, data: &[u8]) -> PyResult<(Self, Bound<'py, PyBytes>)> {
+        let (bank, meta) = py.detach(|| snapshot::load(data)).map_err(to_python)?;
+        Ok((Self { bank: Mutex::new(Arc::new(bank)) }, PyBytes::new(py, &meta)))
+    }
+}
+
+/// Predictive distributions of many rows.
+#[pyclass(frozen, module = "sapwood._core")]
+pub struct Predictive {
+    inner: bank::Predictive,
+}
+
+impl Predictive {
+    fn compute(&self, py: Python, work: impl FnOnce(&bank::Predictive) -> Result<Vec<f64>> + Send) -> PyResult<Vec<f64>> {
+        py.detach(|| work(&self.inner)).map_err(to_python)
+    }
+}
+
+#[pymethods]
+impl Predictive {
+    #[getter]
+    fn n_rows(&self) -> usize {
+        self.inner.n_rows()
+    }
+
+    #[pyo3(signature = (n_threads=1))]
+    fn mean<'py>(&self, py: Python<'py>, n_threads: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(PyArray1::from_vec(py, self.compute(py, |p| p.mean(n_threads))?))
+    }
+
+    #[pyo3(signature = (n_threads=1))]
+    #[expect(clippy::type_complexity, reason = "a pair of arrays")]
+    fn var<'py>(&self, py: Python<'py>, n_threads: usize) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+        let moments = self.compute(py, |p| p.moments(n_threads))?;
+        let column = |at: usize| PyArray1::from_iter(py, moments.chunks(3).map(|row| row[at]));
+        Ok((column(1), column(2)))
+    }
+
+    #[pyo3(signature = (y, n_threads=1))]
+    fn ln_density<'py>(&self, py: Python<'py>, y: PyReadonlyArray1<f64>, n_threads: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let y = y.as_slice()?;
+        Ok(PyArray1::from_vec(py, self.compute(py, |p| p.ln_density(y, n_threads))?))
+    }
+
+    #[pyo3(signature = (y, n_threads=1))]
+    fn cdf<'py>(&self, py: Python<'py>, y: PyReadonlyArray1<f64>, n_threads: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let y = y.as_slice()?;
+        Ok(PyArray1::from_vec(py, self.compute(py, |p| p.cdf(y, n_threads))?))
+    }
+
+    #[pyo3(signature = (y, n_threads=1))]
+    fn crps<'py>(&self, py: Python<'py>, y: PyReadonlyArray1<f64>, n_threads: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let y = y.as_slice()?;
+        Ok(PyArray1::from_vec(py, self.compute(py, |p| p.crps(y, n_threads))?))
+    }
+
+    #[pyo3(signature = (levels, n_threads=1))]
+    fn quantile<'py>(&self, py: Python<'py>, levels: PyReadonlyArray1<f64>, n_threads: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let levels = levels.as_slice()?;
+        let values = self.compute(py, |p| p.quantile(levels, n_threads))?;
+        Ok(table(py, values, self.inner.n_rows(), levels.len()))
+    }
+
+    fn sample<'py>(&self, py: Python<'py>, n: usize, seed: u64) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let values = self.compute(py, |p| p.sample(n, seed))?;
+        Ok(table(py, values, self.inner.n_rows(), n))
+    }
+
+    #[pyo3(signature = (n_threads=1))]
+    fn proba<'py>(&self, py: Python<'py>, n_threads: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let values = self.compute(py, |p| p.proba(n_threads))?;
+        Ok(table(py, values, self.inner.n_rows(), self.inner.n_classes()))
+    }
+}

@@ -1,0 +1,227 @@
+//! One-step-ahead forecasts along a stream: predict a row, then learn one.
+
+use super::{Bank, CHUNK, History, Member, Rows, workers};
+use crate::config::Task;
+use crate::error::{Error, Result};
+use crate::predict::{Groups, Mixture, Moments, ln_mix};
+
+/// What a forecast should hold beyond the cheap parts.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Quantile levels in (0, 1).
+    pub levels: Vec<f64>,
+    /// The distribution function at the target.
+    pub pit: bool,
+    pub crps: bool,
+}
+
+impl Wanted {
+    /// Whether the mixture itself is needed, not only its moments.
+    fn whole(&self) -> bool {
+        !self.levels.is_empty() || self.pit || self.crps
+    }
+
+    pub fn check(&self) -> Result<()> {
+        check_levels(&self.levels)
+    }
+}
+
+pub fn check_levels(levels: &[f64]) -> Result<()> {
+    match levels.iter().find(|level| !(**level > 0.0 && **level < 1.0)) {
+        Some(&value) => Err(Error::BadLevel { value }),
+        None => Ok(()),
+    }
+}
+
+/// Forecasts, one entry (or block of entries) a row. Parts that do not belong to the task, or were not wanted, are empty.
+#[derive(Clone, Debug, Default)]
+pub struct Forecast {
+    pub mean: Vec<f64>,
+    pub variance: Vec<f64>,
+    pub epistemic: Vec<f64>,
+    /// (rows, levels)
+    pub quantiles: Vec<f64>,
+    pub pit: Vec<f64>,
+    pub crps: Vec<f64>,
+    /// (rows, classes)
+    pub proba: Vec<f64>,
+    /// `ln` predictive at the target; NaN where it is not known.
+    pub ln_density: Vec<f64>,
+    /// (rows, members)
+    pub weights: Vec<f64>,
+}
+
+/// What one member says about one row.
+struct Part {
+    moments: Moments,
+    mixture: Mixture,
+    proba: Vec<f64>,
+    /// `ln` density at the row's own target.
+    ln_density: f64,
+    /// `ln` density of the row learned after it, if one was.
+    ln_learned: f64,
+}
+
+/// A run of rows to forecast and the rows learned after each of them.
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    pub x_test: Rows<'a>,
+    pub y_test: &'a [f64],
+    pub x: Rows<'a>,
+    pub y: &'a [f64],
+    pub weight: Option<&'a [f64]>,
+}
+
+impl Run<'_> {
+    /// Rows that are forecast before the first is learned.
+    fn delay(&self) -> usize {
+        self.x_test.len() - self.x.len()
+    }
+
+    fn slice(&self, start: usize, end: usize) -> (Run<'_>, usize) {
+        let delay = self.delay();
+        let (from, to) = (start.saturating_sub(delay), end.saturating_sub(delay));
+        let chunk = Run {
+            x_test: self.x_test.slice(start..end),
+            y_test: &self.y_test[start..end],
+            x: self.x.slice(from..to),
+            y: &self.y[from..to],
+            weight: self.weight.map(|w| &w[from..to]),
+        };
+        (chunk, (end - start) - (to - from))
+    }
+}
+
+impl Bank {
+    /// For every row `i`: forecast `x_test[i]`, then learn row `i - delay` of `x`, where the delay is by how many rows `x` is shorter.
+    pub fn forecast_then_learn(
+        &mut self,
+        run: Run,
+        wanted: &Wanted,
+        n_threads: usize,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Forecast> {
+        wanted.check()?;
+        self.check_inputs(&run.x_test)?;
+        self.check_targets(run.y_test, run.x_test.len(), true)?;
+        self.check_inputs(&run.x)?;
+        self.check_targets(run.y, run.x.len(), false)?;
+        self.check_weights(run.weight, run.x.len())?;
+        if run.x.len() > run.x_test.len() {
+            return Err(Error::MoreLearnedThanForecast { given: run.x.len(), n_test: run.x_test.len() });
+        }
+        let mut forecast = Forecast::default();
+        let mut start = 0;
+        while start < run.x_test.len() {
+            let end = (start + CHUNK).min(run.x_test.len());
+            let (chunk, delay) = run.slice(start, end);
+            self.forecast_chunk(chunk, delay, wanted, n_threads, &mut forecast);
+            start = end;
+            if !go_on() {
+                break;
+            }
+        }
+        Ok(forecast)
+    }
+
+    fn forecast_chunk(&mut self, run: Run, delay: usize, wanted: &Wanted, n_threads: usize, forecast: &mut Forecast) {
+        let weight_of = |row: usize| run.weight.map_or(1.0, |w| w[row]);
+        let history = History::new(&self.recent, run.y, run.weight);
+        let (task, n_classes) = (self.task, self.n_classes);
+        let parts = workers::for_each(&mut self.members, n_threads, |member| {
+            let mut inputs = Vec::with_capacity(member.n_inputs());
+            let mut groups = Groups::default();
+            (0..run.x_test.len())
+                .map(|row| {
+                    // The forecast sees the targets learned before this row's turn.
+                    let learned = row.checked_sub(delay);
+                    history.fill(&mut inputs, run.x_test.row(row), learned.unwrap_or(0), member.config().lags);
+                    let mut part = forecast_row(member, &inputs, run.y_test[row], task, n_classes, wanted, &mut groups);
+                    if let Some(at) = learned.filter(|&at| weight_of(at) != 0.0) {
+                        history.fill(&mut inputs, run.x.row(at), at, member.config().lags);
+                        part.ln_learned = member.observe(&inputs, run.y[at], weight_of(at));
+                    }
+                    part
+                })
+                .collect::<Vec<Part>>()
+        });
+        for row in 0..run.x_test.len() {
+            let own: Vec<&Part> = parts.iter().map(|member| &member[row]).collect();
+            self.combine(&own, run.y_test[row], wanted, forecast);
+            if let Some(at) = row.checked_sub(delay).filter(|&at| weight_of(at) != 0.0) {
+                let ln_densities: Vec<f64> = own.iter().map(|part| part.ln_learned).collect();
+                self.mix_in(&ln_densities, run.y[at]);
+            }
+        }
+    }
+
+    /// Mix the members' parts of one row by the bank's present weights.
+    fn combine(&self, parts: &[&Part], y: f64, wanted: &Wanted, forecast: &mut Forecast) {
+        let weights = self.weights();
+        let ln_densities: Vec<f64> = parts.iter().map(|part| part.ln_density).collect();
+        forecast.ln_density.push(if y.is_nan() { f64::NAN } else { ln_mix(&weights, &ln_densities) });
+        forecast.weights.extend_from_slice(&weights);
+        if self.task == Task::Classification {
+            let start = forecast.proba.len();
+            forecast.proba.resize(start + self.n_classes, 0.0);
+            for (part, weight) in parts.iter().zip(&weights) {
+                for (sum, p) in forecast.proba[start..].iter_mut().zip(&part.proba) {
+                    *sum += weight * p;
+                }
+            }
+            return;
+        }
+        if wanted.whole() {
+            let mut mixture = Mixture::default();
+            for (part, weight) in parts.iter().zip(&weights) {
+                mixture.extend_scaled(&part.mixture, *weight);
+            }
+            let (variance, epistemic) = mixture.variance();
+            forecast.mean.push(mixture.mean());
+            forecast.variance.push(variance);
+            forecast.epistemic.push(epistemic);
+            forecast.quantiles.extend(wanted.levels.iter().map(|level| mixture.quantile(*level)));
+            if wanted.pit {
+                forecast.pit.push(if y.is_nan() { f64::NAN } else { mixture.cdf(y) });
+            }
+            if wanted.crps {
+                forecast.crps.push(if y.is_nan() { f64::NAN } else { mixture.crps(y) });
+            }
+        } else {
+            let mut moments = Moments::default();
+            for (part, weight) in parts.iter().zip(&weights) {
+                moments.add(*weight, &part.moments);
+            }
+            forecast.mean.push(moments.mean());
+            forecast.variance.push(moments.variance());
+            forecast.epistemic.push(moments.epistemic());
+        }
+    }
+}
+
+fn forecast_row(member: &Member, inputs: &[f64], y: f64, task: Task, n_classes: usize, wanted: &Wanted, groups: &mut Groups) -> Part {
+    let mut part =
+        Part { moments: Moments::default(), mixture: Mixture::default(), proba: Vec::new(), ln_density: f64::NAN, ln_learned: f64::NAN };
+    match task {
+        Task::Classification => {
+            part.proba.resize(n_classes, 0.0);
+            member.add_class_probabilities(inputs, 1.0, groups, &mut part.proba);
+            if !y.is_nan() {
+                part.ln_density = crate::num::ln(part.proba[y as usize]);
+            }
+        }
+        Task::Regression => {
+            let mut mixture = Mixture::default();
+            member.add_components(inputs, 1.0, groups, &mut mixture);
+            if !y.is_nan() {
+                part.ln_density = mixture.ln_density(y);
+            }
+            if wanted.whole() {
+                part.mixture = mixture;
+            } else {
+                part.moments = mixture.moments();
+            }
+        }
+    }
+    part
+}

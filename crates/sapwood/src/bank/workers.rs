@@ -1,0 +1,53 @@
+//! Sharing work between threads: members of a bank, or rows to predict. Which thread does what never changes a result.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Apply `f` to every item, on at most `n_threads` threads, and return the results in order.
+pub fn for_each<T: Send, R: Send>(items: &mut [T], n_threads: usize, f: impl Fn(&mut T) -> R + Sync) -> Vec<R> {
+    let n_threads = n_threads.min(items.len());
+    if n_threads <= 1 {
+        return items.iter_mut().map(f).collect();
+    }
+    let cells: Vec<Mutex<(&mut T, Option<R>)>> = items.iter_mut().map(|item| Mutex::new((item, None))).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(cell) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let mut cell = cell.lock().expect("no worker panics while it holds an item");
+            let result = f(cell.0);
+            cell.1 = Some(result);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..n_threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+    cells.into_iter().map(|cell| cell.into_inner().expect("workers have finished").1.expect("every item was worked on")).collect()
+}
+
+/// Split `n_rows` into blocks, apply `f` to each block of `out` (`width` values a row), on at most `n_threads` threads.
+pub fn for_row_blocks(out: &mut [f64], width: usize, n_threads: usize, f: impl Fn(usize, &mut [f64]) + Sync) {
+    const BLOCK: usize = 32;
+    let mut blocks: Vec<(usize, &mut [f64])> =
+        out.chunks_mut(BLOCK * width.max(1)).enumerate().map(|(ix, block)| (ix * BLOCK, block)).collect();
+    for_each(&mut blocks, n_threads, |(first_row, block)| f(*first_row, block));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_keep_their_order_for_any_number_of_threads() {
+        for n_threads in [1, 2, 3, 7, 100] {
+            let mut items: Vec<usize> = (0..50).collect();
+            let results = for_each(&mut items, n_threads, |item| {
+                *item += 1;
+                *item * *item
+            });
+            assert_eq!(results, (1..=50).map(|i| i * i).collect::<Vec<usize>>());
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! A cloud: its pool, its forest and the trees in it. Points are called by their position in order of arrival.
+
+use super::bytes::{Reader, Writer};
+use crate::cloud::{Cloud, Tree};
+use crate::config::{Discard, Task};
+use crate::error::{Error, MAX_MAGNITUDE, Result};
+use crate::leaf::LeafModel;
+use crate::pool::Pool;
+use crate::tree::{Branch, Forest, LeafNode, NodeId, Split};
+
+/// Deeper than any tree the prior would let live, and shallow enough to walk recursively.
+const MAX_DEPTH: usize = 1000;
+
+fn require(condition: bool, what: &'static str) -> Result<()> {
+    if condition { Ok(()) } else { Err(Error::Inconsistent { what }) }
+}
+
+pub fn write_cloud<M: LeafModel>(w: &mut Writer, cloud: &Cloud<M>, write_model: impl Fn(&mut Writer, &M)) {
+    write_model(w, &cloud.model);
+    w.u64(cloud.seed);
+    w.u64(cloud.step);
+    w.f64(cloud.ln_evidence);
+    w.f64s(cloud.range.iter().map(|(low, _)| *low));
+    w.f64s(cloud.range.iter().map(|(_, high)| *high));
+    cloud.pool.write(w);
+    let positions = cloud.pool.positions();
+    if cloud.uses_scores() {
+        w.f64s(cloud.pool.active().iter().map(|&slot| cloud.tally[slot as usize]));
+    } else {
+        w.f64s([].into_iter());
+    }
+
+    let mut order = NodeOrder::new(&cloud.forest);
+    let roots: Vec<u32> = cloud.trees.iter().map(|tree| order.visit(&cloud.forest, tree.root)).collect();
+    w.u64(order.nodes.len() as u64);
+    for &node in &order.nodes {
+        if node.is_leaf() {
+            w.bool(true);
+            write_leaf(w, cloud.forest.leaf(node.ix()), &positions);
+        } else {
+            let &Branch { split, left, right } = cloud.forest.branch(node.ix());
+            w.bool(false);
+            w.u32(split.dim);
+            w.bool(split.nan_left);
+            w.f64(split.cut);
+            w.u32(order.number(left));
+            w.u32(order.number(right));
+        }
+    }
+    w.u64(cloud.trees.len() as u64);
+    for (tree, root) in cloud.trees.iter().zip(roots) {
+        w.u32(root);
+        w.u32(tree.n_copies);
+        w.u8(tree.lambda_ix);
+    }
+}
+
+fn write_leaf(w: &mut Writer, leaf: &LeafNode, positions: &[u32]) {
+    w.u32s(leaf.slots.iter().map(|&slot| positions[slot as usize]));
+    w.f64s(leaf.origin.iter().copied());
+    w.f64s(leaf.active.iter().copied());
+    w.f64s(leaf.retired.iter().copied());
+    w.u32(leaf.n_forgotten);
+    w.f64s(leaf.lower.iter().copied());
+    w.f64s(leaf.upper.iter().copied());
+    w.f64s(leaf.scores.iter().copied());
+    w.u32(leaf.n_tallied);
+    w.bool(leaf.scored);
+}
+
+/// Nodes numbered in the order of a walk, children first, each once.
+struct NodeOrder {
+    nodes: Vec<NodeId>,
+    branch_numbers: Vec<u32>,
+    leaf_numbers: Vec<u32>,
+}
+
+impl NodeOrder {
+    fn new(forest: &Forest) -> Self {
+        Self {
+            nodes: Vec::new(),
+            branch_numbers: vec![u32::MAX; forest.n_branch_slots()],
+            leaf_numbers: vec![u32::MAX; forest.n_leaf_slots()],
+        }
+    }
+
+    fn number(&self, node: NodeId) -> u32 {
+        if node.is_leaf() { self.leaf_numbers[node.ix()] } else { self.branch_numbers[node.ix()] }
+    }
+
+    fn visit(&mut self, forest: &Forest, node: NodeId) -> u32 {
+        if self.number(node) == u32::MAX {
+            if !node.is_leaf() {
+                let &Branch { left, right, .. } = forest.branch(node.ix());
+                self.visit(forest, left);
+                self.visit(forest, right);
+            }
+            let number = self.nodes.len() as u32;
+            let numbers = if node.is_leaf() { &mut self.leaf_numbers } else { &mut self.branch_numbers };
+            numbers[node.ix()] = number;
+            self.nodes.push(node);
+        }
+        self.number(node)
+    }
+}
+
+/// Read into a blank cloud of the same configuration.
+pub fn read_cloud<M: LeafModel>(
+    r: &mut Reader,
+    blank: Cloud<M>,
+    n_seen: u64,
+    read_model: impl Fn(&mut Reader, &M) -> Result<M>,
+) -> Result<Cloud<M>> {
+    let mut cloud = blank;
+    let n_inputs = cloud.settings.n_inputs;
+    cloud.model = read_model(r, &cloud.model)?;
+    cloud.seed = r.u64()?;
+    cloud.step = r.u64()?;
+    require(cloud.step == n_seen, "a cloud has not seen as many rows as its bank")?;
+    cloud.ln_evidence = r.f64()?;
+    let (low, high) = (r.f64s()?, r.f64s()?);
+    require(low.len() == n_inputs && high.len() == n_inputs, "the input ranges have the wrong length")?;
+    let range_ok = |(low, high): (&f64, &f64)| {
+        (low <= high && low.is_finite() && high.is_finite()) || (*low == f64::INFINITY && *high == f64::NEG_INFINITY)
+    };
+    require(low.iter().zip(&high).all(range_ok), "an input range is empty")?;
+    cloud.range = low.into_iter().zip(high).collect();
+
+    cloud.pool = Pool::read(r, n_inputs, cloud.model.point_len(), cloud.step)?;
+    check_pool(&cloud)?;
+    cloud.tally = r.f64s()?;
+    let expected_tally = if cloud.uses_scores() { cloud.pool.n_slots() } else { 0 };
+    require(cloud.tally.len() == expected_tally, "the discard scores do not fit the pool")?;
+    require(cloud.tally.iter().all(|score| !score.is_nan()), "a discard score is not a number")?;
+
+    let mut forest = Forest::default();
+    let nodes = read_nodes(r, &cloud, &mut forest)?;
+    let n_trees = r.count(9)?;
+    let mut trees = Vec::with_capacity(n_trees);
+    let mut n_particles = 0u64;
+    for _ in 0..n_trees {
+        let (root, n_copies, lambda_ix) = (r.u32()? as usize, r.u32()?, r.u8()?);
+        require(root < nodes.len(), "a tree has no root")?;
+        require(n_copies > 0, "a tree belongs to no particle")?;
+        require((lambda_ix as usize) < cloud.settings.forgetting_values().len(), "a forgetting factor is unknown")?;
+        forest.retain(nodes[root].0);
+        n_particles += u64::from(n_copies);
+        trees.push(Tree { root: nodes[root].0, n_copies, lambda_ix });
+    }
+    require(n_particles == u64::from(cloud.n_particles()), "the trees do not add up to the number of particles")?;
+    require(nodes.iter().all(|(node, _)| forest.refs(*node) > 0), "a node belongs to no tree")?;
+    cloud.forest = forest;
+    cloud.trees = trees;
+    check_routing(&cloud)?;
+    Ok(cloud)
+}
+
+fn check_pool<M: LeafModel>(cloud: &Cloud<M>) -> Result<()> {
+    let pool = &cloud.pool;
+    for &slot in pool.active() {
+        require(pool.x(slot).iter().all(|v| v.is_nan() || v.abs() <= MAX_MAGNITUDE), "an active input is out of range")?;
+        require(pool.y(slot).abs() <= MAX_MAGNITUDE, "an active target is out of range")?;
+        require(pool.point(slot).iter().all(|v| v.is_finite()), "an active point is not finite")?;
+        require(pool.weight(slot) > 0.0 && pool.weight(slot) <= MAX_MAGNITUDE, "an active weight is out of range")?;
+        if cloud.settings.config.leaf.task() == Task::Classification {
+            let class = pool.point(slot)[0];
+            let known = class >= 0.0 && class.fract() == 0.0 && class + 1.0 < cloud.model.stat_len() as f64;
+            require(known && pool.y(slot) == class, "an active class is unknown")?;
+        }
+    }
+    Ok(())
+}
+
+/// Nodes with the number of levels below them.
+fn read_nodes<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>, forest: &mut Forest) -> Result<Vec<(NodeId, usize)>> {
+    let n_nodes = r.count(1)?;
+    require(n_nodes < 1 << 31, "there are too many nodes")?;
+    let mut nodes: Vec<(NodeId, usize)> = Vec::new();
+    for _ in 0..n_nodes {
+        let node = if r.bool()? {
+            let leaf = read_leaf(r, cloud)?;
+            let ix = forest.new_leaf();
+            *forest.leaf_mut(ix) = leaf;
+            (NodeId::leaf(ix), 0)
+        } else {
+            let split = Split { dim: r.u32()?, nan_left: r.bool()?, cut: r.finite()? };
+            require((split.dim as usize) < cloud.settings.n_inputs, "a split is on an input that does not exist")?;
+            let (left, right) = (r.u32()? as usize, r.u32()? as usize);
+            // Children come first, so what they refer to is known and nothing can be its own ancestor.
+            require(left < nodes.len() && right < nodes.len(), "a branch comes before its children")?;
+            let height = 1 + nodes[left].1.max(nodes[right].1);
+            require(height <= MAX_DEPTH, "a tree is too deep")?;
+            (forest.new_branch(Branch { split, left: nodes[left].0, right: nodes[right].0 }), height)
+        };
+        nodes.push(node);
+    }
+    Ok(nodes)
+}
+
+fn read_leaf<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>) -> Result<LeafNode> {
+    let stat_len = cloud.model.stat_len();
+    let boxed = if cloud.settings.config.discard == Discard::Alc { cloud.settings.n_inputs } else { 0 };
+    let mut leaf = LeafNode::default();
+    leaf.slots = r.u32s()?;
+    leaf.origin = r.finite_f64s(cloud.model.origin().len())?;
+    leaf.active = r.finite_f64s(stat_len)?;
+    leaf.retired = r.finite_f64s(stat_len)?;
+    leaf.n_forgotten = r.u32()?;
+    (leaf.lower, leaf.upper) = (r.f64s()?, r.f64s()?);
+    leaf.scores = r.f64s()?;
+    leaf.n_tallied = r.u32()?;
+    leaf.scored = r.bool()?;
+    require(leaf.retired[0] >= 0.0, "a leaf has retired a negative number of points")?;
+    require(leaf.lower.len() == boxed && leaf.upper.len() == boxed, "a leaf's box has the wrong number of sides")?;
+    require(leaf.lower.iter().chain(&leaf.upper).all(|bound| !bound.is_nan()), "a leaf's box is not made of numbers")?;
+    require(leaf.scores.is_empty() || leaf.scores.len() == leaf.slots.len(), "a leaf's scores do not fit its points")?;
+    require(!leaf.scored || leaf.scores.len() == leaf.slots.len(), "a leaf's scores do not fit its points")?;
+    require(leaf.scores.iter().all(|score| !score.is_nan()), "a discard score is not a number")?;
+    require(leaf.slots.iter().all(|slot| (*slot as usize) < cloud.pool.n_slots()), "a leaf lists a point that does not exist")?;
+    Ok(leaf)
+}
+
+/// Every tree holds every active point exactly once, in the leaf that its splits lead to.
+fn check_routing<M: LeafModel>(cloud: &Cloud<M>) -> Result<()> {
+    const LOST: &str = "a leaf does not hold the points that fall in it";
+    let n_active = cloud.pool.len();
+    let mut home = vec![u32::MAX; cloud.pool.n_slots()];
+    for tree in &cloud.trees {
+        for &slot in cloud.pool.active() {
+            home[slot as usize] = cloud.forest.find(tree.root, cloud.pool.x(slot)) as u32;
+        }
+        let (mut n_listed, mut all_home) = (0, true);
+        cloud.forest.for_each_leaf(tree.root, 0, &mut |leaf_ix, _| {
+            for &slot in &cloud.forest.leaf(leaf_ix).slots {
+                n_listed += 1;
+                // Taken once met, so that a point listed twice does not count twice.
+                all_home &= std::mem::replace(&mut home[slot as usize], u32::MAX) == leaf_ix as u32;
+            }
+        });
+        require(all_home && n_listed == n_active, LOST)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! The bank, its members and their leaf models.
+
+use std::collections::VecDeque;
+
+use super::bytes::{Reader, Writer};
+use super::cloud::{read_cloud, write_cloud};
+use crate::bank::{AnyCloud, Bank, Member, TRACE_LEN, TwoLevel};
+use crate::config::{CloudConfig, Leaf, Named, Task};
+use crate::error::{Error, Result};
+use crate::leaf::{Gaussian, GaussianPrior, LeafModel, Multinomial, Pseudo, Scale};
+use crate::num::cholesky::packed_len;
+
+fn inconsistent<T>(what: &'static str) -> Result<T> {
+    Err(Error::Inconsistent { what })
+}
+
+pub fn write_bank(w: &mut Writer, bank: &Bank) {
+    w.u8(match bank.task {
+        Task::Regression => 0,
+        Task::Classification => 1,
+    });
+    w.u64(bank.n_inputs as u64);
+    w.u64(bank.n_classes as u64);
+    w.u64(bank.n_seen);
+    w.f64(bank.ln_evidence);
+    w.f64s(bank.trace.iter().copied());
+    w.f64s(bank.recent.iter().copied());
+    let TwoLevel { rates, top_rate, ln_weights, ln_top, .. } = &bank.mixing;
+    w.f64s(rates.iter().copied());
+    w.f64(*top_rate);
+    w.f64s(ln_weights.iter().copied());
+    w.f64s(ln_top.iter().copied());
+    w.u64(bank.members.len() as u64);
+    for member in &bank.members {
+        write_config(w, member.config());
+        match &member.cloud {
+            AnyCloud::Gaussian(cloud) => write_cloud(w, cloud, write_gaussian),
+            AnyCloud::Multinomial(cloud) => write_cloud(w, cloud, |_, _| {}),
+        }
+    }
+}
+
+/// Inputs and classes beyond this are not a model but an attack on memory.
+const MAX_WIDTH: u64 = 1 << 20;
+
+pub fn read_bank(r: &mut Reader) -> Result<Bank> {
+    let task = match r.u8()? {
+        0 => Task::Regression,
+        1 => Task::Classification,
+        _ => return inconsistent("the task is unknown"),
+    };
+    let (n_inputs, n_classes) = (r.u64()?, r.u64()?);
+    if n_inputs == 0 || n_inputs > MAX_WIDTH || n_classes > MAX_WIDTH {
+        return inconsistent("the number of inputs or classes is out of range");
+    }
+    let (n_inputs, n_classes) = (n_inputs as usize, n_classes as usize);
+    let n_seen = r.u64()?;
+    let ln_evidence = r.f64()?;
+    let trace = VecDeque::from(r.f64s()?);
+    let recent = VecDeque::from(r.f64s()?);
+    let rates = r.f64s()?;
+    let top_rate = r.f64()?;
+    let (ln_weights, ln_top) = (r.f64s()?, r.f64s()?);
+    let n_members = r.count(1)?;
+    let mut members = Vec::new();
+    for _ in 0..n_members {
+        members.push(read_member(r, task, n_inputs, n_classes, n_seen)?);
+    }
+    let n_lags = members.iter().map(|m: &Member| m.config().lags).max().unwrap_or(0);
+    let rate_ok = |rate: &f64| *rate > 0.0 && *rate <= 1.0;
+    let mixing_ok = !rates.is_empty()
+        && rates.iter().all(rate_ok)
+        && rate_ok(&top_rate)
+        && ln_weights.len() == rates.len() * n_members
+        && ln_top.len() == rates.len()
+        && ln_weights.iter().chain(&ln_top).all(|w| *w <= 1e-6);
+    if members.is_empty() || !mixing_ok || trace.len() > TRACE_LEN || recent.len() != n_lags {
+        return inconsistent("the bank's weights do not fit its members");
+    }
+    let mixing = TwoLevel { rates, top_rate, n_members, ln_weights, ln_top };
+    Ok(Bank { task, n_inputs, n_classes, members, mixing, recent, n_seen, ln_evidence, trace })
+}
+
+fn read_member(r: &mut Reader, task: Task, n_inputs: usize, n_classes: usize, n_seen: u64) -> Result<Member> {
+    let config = read_config(r)?;
+    // What a blank member allocates must be there to be read: ranges, leaf statistics and, for linear leaves, the running cross-products.
+    let width = n_inputs + config.lags.min(MAX_WIDTH as usize);
+    let needed = 16 * width + 16 * n_classes + if config.leaf == Leaf::Linear { 8 * packed_len(width) } else { 0 };
+    if needed > r.left() {
+        return inconsistent("a member is wider than the file is long");
+    }
+    // A configuration that could not have been made is damage to the file, not the caller's mistake.
+    let member = Member::new(&config, task, n_inputs, n_classes, 0).or_else(|_| inconsistent("a member's configuration is not allowed"))?;
+    let cloud = match member.cloud {
+        AnyCloud::Gaussian(cloud) => AnyCloud::Gaussian(read_cloud(r, cloud, n_seen, read_gaussian)?),
+        AnyCloud::Multinomial(cloud) => AnyCloud::Multinomial(read_cloud(r, cloud, n_seen, |_, model: &Multinomial| Ok(model.clone()))?),
+    };
+    Ok(Member { cloud })
+}
+
+fn write_config(w: &mut Writer, config: &CloudConfig) {
+    let CloudConfig {
+        leaf,
+        n_particles,
+        max_active,
+        discard,
+        forgetting,
+        prior,
+        evidence,
+        division,
+        split_alpha,
+        split_beta,
+        min_leaf,
+        n_candidates,
+        dirichlet,
+        lags,
+    } = config;
+    w.bytes(leaf.name().as_bytes());
+    w.u64(*n_particles as u64);
+    w.option_u64(*max_active);
+    w.bytes(discard.name().as_bytes());
+    w.option_f64(*forgetting);
+    w.bytes(prior.name().as_bytes());
+    w.bytes(evidence.name().as_bytes());
+    w.bytes(division.map_or("", Named::name).as_bytes());
+    w.f64(*split_alpha);
+    w.f64(*split_beta);
+    w.option_u64(*min_leaf);
+    w.option_u64(*n_candidates);
+    w.option_f64(*dirichlet);
+    w.u64(*lags as u64);
+}
+
+fn read_name<T: Named>(r: &mut Reader) -> Result<T> {
+    let name = std::str::from_utf8(r.bytes()?).unwrap_or("");
+    T::parse(name).or_else(|_| inconsistent("an option of a member is unknown"))
+}
+
+fn read_config(r: &mut Reader) -> Result<CloudConfig> {
+    Ok(CloudConfig {
+        leaf: read_name(r)?,
+        n_particles: r.u64()? as usize,
+        max_active: r.option_u64()?,
+        discard: read_name(r)?,
+        forgetting: r.option_f64()?,
+        prior: read_name(r)?,
+        evidence: read_name(r)?,
+        division: match r.bytes()? {
+            b"" => None,
+            name => {
+                let name = std::str::from_utf8(name).unwrap_or("?");
+                Some(Named::parse(name).or_else(|_| inconsistent("an option of a member is unknown"))?)
+            }
+        },
+        split_alpha: r.f64()?,
+        split_beta: r.f64()?,
+        min_leaf: r.option_u64()?,
+        n_candidates: r.option_u64()?,
+        dirichlet: r.option_f64()?,
+        lags: r.u64()? as usize,
+    })
+}
+
+fn write_gaussian(w: &mut Writer, model: &Gaussian) {
+    let Scale { n, mean, cross, .. } = &model.scale;
+    w.f64(*n);
+    w.f64s(mean.iter().copied());
+    w.f64s(cross.iter().copied());
+    // The prior is refreshed only now and then, so it cannot be had back from the scale.
+    if let GaussianPrior::Default(Pseudo { moments, centre, nu0, noise, ln_constant }) = &model.prior {
+        w.f64s(moments.iter().copied());
+        w.f64s(centre.iter().copied());
+        w.f64(*nu0);
+        w.f64(*noise);
+        w.f64(*ln_constant);
+    }
+}
+
+fn read_gaussian(r: &mut Reader, blank: &Gaussian) -> Result<Gaussian> {
+    let mut model = blank.clone();
+    let dim = model.point_len();
+    model.scale.n = r.finite()?;
+    model.scale.mean = r.finite_f64s(dim)?;
+    model.scale.cross = r.finite_f64s(packed_len(dim))?;
+    if let GaussianPrior::Default(pseudo) = &mut model.prior {
+        pseudo.moments = r.finite_f64s(packed_len(dim + 1))?;
+        pseudo.centre = r.finite_f64s(dim)?;
+        (pseudo.nu0, pseudo.noise, pseudo.ln_constant) = (r.finite()?, r.finite()?, r.finite()?);
+        if pseudo.nu0 <= 0.0 || pseudo.noise <= 0.0 || !pseudo.is_proper() {
+            return inconsistent("a leaf prior is not proper");
+        }
+    }
+    if model.scale.n < 0.0 {
+        return inconsistent("the running scale has a negative count");
+    }
+    Ok(model)
+}
