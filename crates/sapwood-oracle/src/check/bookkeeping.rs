@@ -1,7 +1,7 @@
 //! Identities that hold in every particle at every step, to rounding.
 
 use super::{Bench, Check, Filter, LeafMass, Outcome, ROUNDING, SIX_SIGMA, seed, standard_errors, worst};
-use crate::leaf::LeafModel;
+use crate::leaf::{Datum, GaussianPrior, LeafModel, Nig};
 use crate::rng::Rng;
 use crate::settings::{Discard, Settings};
 use crate::tree::{Split, Tree};
@@ -26,6 +26,12 @@ pub fn checks<B: Bench>() -> Vec<Check<B>> {
             "retiring points changes no predictive",
             "worst difference of log predictives on a grid",
             retirement_invariance,
+        ),
+        exact(
+            "one leaf",
+            "a lone root predicts as a leaf of all points does, the retired ones with weight lambda^(retired since)",
+            "worst difference of a step's log evidence from the leaf's log predictive, over three leaf models",
+            one_leaf,
         ),
         exact(
             "retired mass",
@@ -76,7 +82,7 @@ fn settings(capacity: Option<usize>, forgetting: f64) -> Settings {
     Settings { capacity, forgetting, ..Settings::new(2, leaf, 2) }
 }
 
-fn active_counts<B: Bench>(bench: &B) -> Outcome {
+fn active_counts<B: Bench>(bench: &B, _effort: u64) -> Outcome {
     let mut filter = bench.start(seed("active counts", 0), 40, &settings(Some(25), 0.9));
     let mut value = 0.0;
     for (x, y) in stream("active counts", 70, true) {
@@ -97,7 +103,7 @@ fn count_difference(tree: &Tree<Split, LeafMass>, points: &[Vec<f64>]) -> f64 {
     }
 }
 
-fn weigh_is_predict<B: Bench>(bench: &B) -> Outcome {
+fn weigh_is_predict<B: Bench>(bench: &B, _effort: u64) -> Outcome {
     let mut filter = bench.start(seed("weigh", 0), 40, &settings(Some(30), 0.9));
     let mut value = 0.0;
     for (x, y) in stream("weigh", 80, true) {
@@ -108,7 +114,7 @@ fn weigh_is_predict<B: Bench>(bench: &B) -> Outcome {
     Outcome { value, limit: ROUNDING }
 }
 
-fn retirement_invariance<B: Bench>(bench: &B) -> Outcome {
+fn retirement_invariance<B: Bench>(bench: &B, _effort: u64) -> Outcome {
     let mut filter = bench.start(seed("retire", 0), 40, &settings(None, 1.0));
     for (x, y) in stream("retire", 40, false) {
         filter.observe(&x, y);
@@ -124,7 +130,37 @@ fn retirement_invariance<B: Bench>(bench: &B) -> Outcome {
     Outcome { value, limit: ROUNDING }
 }
 
-fn retired_mass<B: Bench>(bench: &B) -> Outcome {
+fn one_leaf<B: Bench>(bench: &B, _effort: u64) -> Outcome {
+    let nig = |m: usize| {
+        let mut precision = vec![vec![0.1; m]; m];
+        for (i, row) in precision.iter_mut().enumerate() {
+            row[i] = 0.5;
+        }
+        GaussianPrior::Nig(Nig { precision, mean: vec![0.2; m], nu0: 2.0, s0: 0.4, ln_occam: None })
+    };
+    let classes = LeafModel::Multinomial { n_classes: 2, baseline: 0.5 };
+    let models = [classes, LeafModel::Constant(nig(1)), LeafModel::Linear(nig(3))];
+    let (capacity, lambda) = (12, 0.9);
+    let mut value = 0.0;
+    for leaf in models {
+        let alone = Settings { leaf, min_leaf: 100, ..settings(Some(capacity), lambda) };
+        let mut filter = bench.start(seed("one leaf", 0), 2, &alone);
+        let points = stream("one leaf", 40, false);
+        for (now, (x, y)) in points.iter().enumerate() {
+            let before = filter.ln_evidence();
+            filter.observe(x, *y);
+            let n_retired = now.saturating_sub(capacity);
+            let weight = |ix: usize| if ix < n_retired { lambda.powi((n_retired - 1 - ix) as i32) } else { 1.0 };
+            let past: Vec<Datum> =
+                points[..now].iter().enumerate().map(|(ix, (x, y))| Datum { x, y: *y, weight: weight(ix) }).collect();
+            let expected = alone.leaf.ln_predictive(&past, x, *y).expect("the priors are proper");
+            value = worst([value, (filter.ln_evidence() - before - expected).abs()]);
+        }
+    }
+    Outcome { value, limit: ROUNDING }
+}
+
+fn retired_mass<B: Bench>(bench: &B, _effort: u64) -> Outcome {
     let capacity = 15;
     let mut filter = bench.start(seed("mass", 0), 40, &settings(Some(capacity), 1.0));
     let mut value = 0.0;
@@ -140,7 +176,7 @@ fn retired_mass<B: Bench>(bench: &B) -> Outcome {
 }
 
 /// A cloud of one particle has no other ancestor: its tree before and after a step differ by one move.
-fn local_moves<B: Bench>(bench: &B) -> Outcome {
+fn local_moves<B: Bench>(bench: &B, _effort: u64) -> Outcome {
     let mut value = 0.0;
     for cloud in 0..20 {
         let mut filter = bench.start(seed("moves", cloud), 1, &settings(None, 1.0));
@@ -183,7 +219,7 @@ fn move_difference(before: &Tree<Split, LeafMass>, after: &Tree<Split, LeafMass>
 }
 
 /// A prune adds two masses and may pass the bound of one leaf, so the statement is about a tree that cannot grow.
-fn forgetting_bound<B: Bench>(bench: &B) -> Outcome {
+fn forgetting_bound<B: Bench>(bench: &B, _effort: u64) -> Outcome {
     let (capacity, lambda) = (5, 0.8_f64);
     let alone = Settings { min_leaf: 100, ..settings(Some(capacity), lambda) };
     let mut filter = bench.start(seed("bound", 0), 4, &alone);
@@ -198,8 +234,8 @@ fn forgetting_bound<B: Bench>(bench: &B) -> Outcome {
     Outcome { value, limit: ROUNDING }
 }
 
-fn random_discard<B: Bench>(bench: &B) -> Outcome {
-    let (capacity, n_clouds) = (4, 2000);
+fn random_discard<B: Bench>(bench: &B, effort: u64) -> Outcome {
+    let (capacity, n_clouds) = (4, 2000 * effort);
     let settings = Settings { discard: Discard::Random, ..settings(Some(capacity), 1.0) };
     let points: Vec<(Vec<f64>, f64)> = stream("discard", capacity + 1, false);
     let mut discarded = vec![Vec::new(); points.len()];

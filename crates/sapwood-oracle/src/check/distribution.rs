@@ -16,11 +16,11 @@ const STATISTIC: &str = "worst distance in standard errors of a tree's mean, of 
 pub fn checks<B: Bench>() -> Vec<Check<B>> {
     let check = |name, run| Check { name, null: NULL, statistic: STATISTIC, false_alarm: 1e-6, run };
     vec![
-        check("trees, N=512", |bench: &B| frequencies(bench, &[problem::full()], 512, 60)),
-        check("trees, retiring", |bench: &B| {
-            frequencies(bench, &[problem::forgetting(), problem::gaussian()], 256, 40)
+        check("trees, N=512", |bench: &B, effort| frequencies(bench, &[problem::full()], 512, 60 * effort)),
+        check("trees, retiring", |bench: &B, effort| {
+            frequencies(bench, &[problem::forgetting(), problem::gaussian()], 256, 40 * effort)
         }),
-        check("trees, prior only", |bench: &B| frequencies(bench, &[problem::prior_only()], 256, 40)),
+        check("trees, prior only", |bench: &B, effort| frequencies(bench, &[problem::prior_only()], 256, 40 * effort)),
         Check {
             name: "predictive",
             null: "over clouds, evidence estimate times predictive averages to the enumerated product",
@@ -92,9 +92,9 @@ impl Features {
     }
 }
 
-fn predictives<B: Bench>(bench: &B) -> Outcome {
+fn predictives<B: Bench>(bench: &B, effort: u64) -> Outcome {
     let problems = [problem::full(), problem::forgetting(), problem::gaussian()];
-    let value = worst(problems.iter().map(|problem| predictive_deviation(bench, problem, 64, 90)));
+    let value = worst(problems.iter().map(|problem| predictive_deviation(bench, problem, 64, 90 * effort)));
     Outcome { value, limit: SIX_SIGMA }
 }
 

@@ -84,7 +84,8 @@ pub struct Check<B: Bench> {
     pub statistic: &'static str,
     /// Bound on the probability that a correct filter fails.
     pub false_alarm: f64,
-    pub run: fn(&B) -> Outcome,
+    /// Runs the check; the second argument multiplies the number of clouds where there are replicates.
+    pub run: fn(&B, u64) -> Outcome,
 }
 
 /// Every check.

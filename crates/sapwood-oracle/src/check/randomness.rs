@@ -46,9 +46,9 @@ fn grown<F: Filter>(filter: &F) -> f64 {
 
 /// Every particle is a lone root until the second point, so the number that grow there is binomial with the enumerated
 /// probability. One pair that moves alike adds two covariances to the variance of the sum.
-fn independence<B: Bench>(bench: &B) -> Outcome {
+fn independence<B: Bench>(bench: &B, effort: u64) -> Outcome {
     let settings = problem::prior_only().settings;
-    let (n_particles, n_clouds) = (8, 8000);
+    let (n_particles, n_clouds) = (8, 8000 * effort);
     let (n, p) = (n_particles as f64, first_grow());
     let mut squares = Vec::new();
     for cloud in 0..n_clouds {
@@ -60,10 +60,10 @@ fn independence<B: Bench>(bench: &B) -> Outcome {
     Outcome { value: worst([standard_errors(&squares, n * p * (1.0 - p))]), limit: SIX_SIGMA }
 }
 
-fn dimension<B: Bench>(bench: &B) -> Outcome {
+fn dimension<B: Bench>(bench: &B, effort: u64) -> Outcome {
     let settings = Settings { n_inputs: 3, ..problem::prior_only().settings };
     let mut on_column = vec![Vec::new(); 3];
-    for cloud in 0..6000 {
+    for cloud in 0..6000 * effort {
         let mut filter = bench.start(seed("dimension", cloud), 1, &settings);
         filter.observe(&[0.0, 5.0, 7.0], 0.0);
         filter.observe(&[1.0, 6.0, 7.0], 0.0);
@@ -80,7 +80,7 @@ fn dimension<B: Bench>(bench: &B) -> Outcome {
 
 type Snapshot = (f64, Vec<Tree<Split, LeafMass>>);
 
-fn restore<B: Bench>(bench: &B) -> Outcome {
+fn restore<B: Bench>(bench: &B, _effort: u64) -> Outcome {
     let problem = problem::forgetting();
     let run = |saved_after: Option<usize>| -> Vec<Snapshot> {
         let mut filter = bench.start(seed("restore", 0), 16, &problem.settings);

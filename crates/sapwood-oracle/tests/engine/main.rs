@@ -1,0 +1,6 @@
+//! The engine against the reference.
+
+mod adapter;
+mod checks;
+mod leaves;
+mod scores;
