@@ -1,0 +1,4 @@
+//! Tests of the engine through its public face.
+
+mod common;
+mod determinism;
