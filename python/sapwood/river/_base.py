@@ -1,0 +1,131 @@
+"""What the two adapters share: keeping the columns, starting the estimator, and widening it when a feature appears."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from river import base
+
+import sapwood
+from sapwood import _input, errors
+from sapwood.river._columns import Columns, Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Estimator = sapwood.DynamicTreeRegressor | sapwood.DynamicTreeClassifier
+
+
+def weights(w: float | pd.Series, n_rows: int) -> Floats:
+    """river's ``w``: one weight for every row, or one a row."""
+    read = _input.weights(w, n_rows)
+    assert read is not None, "only None has no weights"
+    return read
+
+
+class DynamicTree(base.Estimator):
+    """Base of the adapters: a Sapwood estimator, and which of river's features is which of its columns."""
+
+    _estimator_type: ClassVar[type[Estimator]]
+
+    seed: int | None
+    new_features: Literal["grow", "ignore"]
+    _columns: Columns
+    _estimator: Any  # the estimator, or None before anything is learned
+    _has_warned: bool
+
+    def _prepare(self) -> None:
+        self._columns = Columns()
+        self._estimator = None
+        self._has_warned = False
+
+    # ---- looking ----
+
+    @property
+    def estimator(self) -> Any:
+        """The Sapwood estimator inside: intervals, the active pool, trees, saving. None before anything is learned."""
+        return self._estimator
+
+    @property
+    def feature_names(self) -> tuple[Hashable, ...]:
+        """The features met so far, in the order of the estimator's columns."""
+        return self._columns.names
+
+    # ---- learning ----
+
+    def _learn_row(self, x: Mapping[Hashable, Any], y: NDArray[Any], weight: Floats) -> None:
+        columns = self._columns_for(x)
+        row = columns.row(x)
+        if weight[0] == 0:
+            return
+        estimator = self._estimator_with(columns)
+        estimator.partial_fit(row, y, weight)
+        self._columns, self._estimator = columns, estimator
+
+    def _learn_table(self, X: pd.DataFrame, y: NDArray[Any], weight: Floats) -> None:
+        if len(X) != len(y):
+            raise errors.make("wrong-length", n_x=len(X), other="y", n_other=len(y))
+        columns = self._columns_for(X.columns)
+        rows, counts = columns.rows(X), weight > 0
+        if not counts.any():
+            return
+        estimator = self._estimator_with(columns)
+        rows, y, weight = np.ascontiguousarray(rows[counts]), y[counts], weight[counts]
+        # The first batch would tell an estimator how many classes to make room for; here batches leave no trace.
+        first = 0 if estimator.__sklearn_is_fitted__() else 1
+        for part in (slice(0, first), slice(first, None)):
+            if len(y[part]):
+                estimator.partial_fit(rows[part], y[part], weight[part])
+                self._columns, self._estimator = columns, estimator
+
+    def _columns_for(self, features: Iterable[Hashable]) -> Columns:
+        """The columns after these features have been met."""
+        if self.new_features not in ("grow", "ignore"):
+            raise errors.make(
+                "unknown-option", name="new_features", value=self.new_features, allowed="'grow', 'ignore'"
+            )
+        if self._estimator is None or self.new_features == "grow":
+            return self._columns.extended(features)
+        fresh = self._columns.missing_from(features)
+        if fresh and not self._has_warned:
+            self._has_warned = True
+            names = ", ".join(map(repr, fresh))
+            warnings.warn(
+                f"the features {names} were not in the first row this model learned; with new_features='ignore' they, "
+                "and any other that appears later, are left out.",
+                stacklevel=4,
+            )
+        return self._columns
+
+    def _estimator_with(self, columns: Columns) -> Any:
+        """The estimator there is if it has these columns, or a wider one that learned what the other holds active."""
+        old = self._estimator
+        if old is not None and old.n_features_in_ == columns.n_inputs:
+            return old
+        names = inspect.signature(self._estimator_type).parameters
+        params = {name: getattr(self, name) for name in names if name != "random_state"}
+        estimator = self._estimator_type(**params, random_state=self.seed)
+        if old is not None:
+            pool = old.active_
+            self._start_again(estimator, columns.widened(pool.X), pool.y, pool.weight)
+        return estimator
+
+    def _start_again(self, estimator: Any, x: Floats, y: NDArray[Any], weight: Floats) -> None:
+        estimator.partial_fit(x, y, weight)
+
+    # ---- river ----
+
+    @property
+    def _mutable_attributes(self) -> set[str]:
+        return {"new_features"}
+
+    @property
+    def _raw_memory_usage(self) -> int:
+        # The engine's memory is out of Python's sight; its model file holds the same state in about as many bytes.
+        native = 0 if self._estimator is None else len(self._estimator._started().save(b""))
+        return int(super()._raw_memory_usage) + native

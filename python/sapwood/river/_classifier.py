@@ -1,0 +1,181 @@
+"""The classifier for river."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from river import base
+
+import sapwood
+from sapwood import errors
+from sapwood.errors import InputError
+from sapwood.river._base import DynamicTree, weights
+from sapwood.river._columns import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+_NOT_LEARNED = -1  # in place of a code, in rows without weight
+
+
+class DynamicTreeClassifier(DynamicTree, base.MiniBatchClassifier):
+    """Bayesian dynamic trees for classification, as a river model.
+
+    A label is anything that can be a key of a dictionary, and new ones may appear at any time. Features are columns: a
+    feature that is absent, None or NaN is a missing value. When a feature appears that was never met before, the model
+    starts again, one column wider, from the observations it still holds active (all of them in the first rows); what
+    has retired is lost. Text features are refused: put ``river.preprocessing.OneHotEncoder()`` before the model.
+
+    Parameters
+    ----------
+    leaf, n_particles, lags, copies, max_active, discard, forgetting, prior, evidence, dirichlet, split_alpha, \
+split_beta, min_leaf, n_candidates, n_jobs
+        As in :class:`sapwood.DynamicTreeClassifier`.
+    new_features : {"grow", "ignore"}, default="grow"
+        "ignore" keeps the features of the first row that was learned and leaves out others, with one warning.
+    seed : int, default=None
+        The same seed and data give the same model.
+
+    Examples
+    --------
+    >>> from sapwood.river import DynamicTreeClassifier
+    >>> model = DynamicTreeClassifier(seed=0)
+    >>> for size in [1.0, 9.0, 2.0, 8.0] * 20:
+    ...     model.learn_one({"size": size}, "small" if size < 5 else "large")
+    >>> model.predict_one({"size": 1.5})
+    'small'
+    >>> round(sum(model.predict_proba_one({"size": 1.5}).values()), 6)
+    1.0
+    """
+
+    _estimator_type = sapwood.DynamicTreeClassifier
+
+    def __init__(
+        self,
+        leaf: Literal["auto", "multinomial"] = "auto",
+        n_particles: int | None = None,
+        lags: int | Literal["auto"] = 0,
+        copies: int = 1,
+        max_active: int | Sequence[int | None] | Literal["auto"] | None = "auto",
+        discard: Literal["auto", "oldest", "random", "entropy"] = "auto",
+        forgetting: float | Literal["auto"] = "auto",
+        prior: Literal["default", "reference"] = "default",
+        evidence: Literal["joint", "conditional"] = "joint",
+        dirichlet: float | None = None,
+        split_alpha: float = 0.95,
+        split_beta: float = 2.0,
+        min_leaf: int | None = None,
+        n_candidates: int | None = None,
+        new_features: Literal["grow", "ignore"] = "grow",
+        seed: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.leaf = leaf
+        self.n_particles = n_particles
+        self.lags = lags
+        self.copies = copies
+        self.max_active = max_active
+        self.discard = discard
+        self.forgetting = forgetting
+        self.prior = prior
+        self.evidence = evidence
+        self.dirichlet = dirichlet
+        self.split_alpha = split_alpha
+        self.split_beta = split_beta
+        self.min_leaf = min_leaf
+        self.n_candidates = n_candidates
+        self.new_features = new_features
+        self.seed = seed
+        self.n_jobs = n_jobs
+        self._prepare()
+        self._code_of: dict[Hashable, int] = {}
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    @property
+    def labels(self) -> list[Hashable]:
+        """The labels met so far, in the order they came; the estimator inside knows them as 0, 1, 2, ..."""
+        return list(self._code_of)
+
+    def learn_one(self, x: dict[Hashable, Any], y: Hashable, w: float = 1.0) -> None:
+        """Learn one row. A row of weight ``w=0`` is not learned."""
+        weight = weights(w, 1)
+        code_of, codes = self._coded([y], weight)
+        try:
+            self._learn_row(x, codes, weight)
+        finally:
+            self._keep(code_of)
+
+    def predict_proba_one(self, x: dict[Hashable, Any], **kwargs: Any) -> dict[Any, float]:
+        """Probability of each label met so far; none before anything is learned."""
+        if self._estimator is None:
+            return {}
+        proba = self._proba(self._columns.row(x))[0]
+        return dict(zip(self._code_of, proba.tolist(), strict=True))
+
+    def learn_many(self, X: pd.DataFrame, y: pd.Series, w: float | pd.Series = 1.0) -> None:
+        """Learn the rows of a table in order, as `learn_one` would one by one."""
+        weight = weights(w, len(X))
+        code_of, codes = self._coded(y, weight)
+        try:
+            self._learn_table(X, codes, weight)
+        finally:
+            self._keep(code_of)
+
+    def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Probability of each label met so far, a column each, at each row of a table."""
+        import pandas as pd
+
+        if self._estimator is None:
+            return pd.DataFrame(index=X.index)
+        proba = self._proba(self._columns.rows(X))
+        return pd.DataFrame(proba, index=X.index, columns=pd.Index(list(self._code_of)))
+
+    def predict_many(self, X: pd.DataFrame) -> pd.Series:
+        """The most probable label at each row of a table; None before anything is learned."""
+        import pandas as pd
+
+        proba = self.predict_proba_many(X)
+        labels = self.labels or [None]
+        best = proba.to_numpy().argmax(axis=1) if self.labels else np.zeros(len(X), dtype=np.intp)
+        return pd.Series([labels[ix] for ix in best], index=X.index, dtype=None if self.labels else object)
+
+    def _proba(self, rows: Floats) -> Floats:
+        # A sum of shares may end a rounding error above 1, and some of river's metrics take the logarithm of 1 - p.
+        proba: Floats = np.minimum(self._estimator.predict_proba(rows), 1.0)
+        return proba
+
+    def _start_again(self, estimator: Any, x: Floats, y: NDArray[Any], weight: Floats) -> None:
+        # Labels of which no observation is left are still labels.
+        estimator.partial_fit(x, y, weight, classes=list(self._code_of.values()))
+
+    def _coded(
+        self, labels: Sequence[Any] | pd.Series, weight: Floats
+    ) -> tuple[dict[Hashable, int], NDArray[np.int64]]:
+        """A book that holds the new labels too, numbered in the order they come, and the codes of all rows."""
+        if len(labels) != len(weight):
+            raise errors.make("wrong-length", n_x=len(weight), other="y", n_other=len(labels))
+        code_of = dict(self._code_of)
+        codes = np.full(len(labels), _NOT_LEARNED)
+        for row, given in enumerate(labels):
+            label = given.item() if isinstance(given, np.generic) else given
+            if not isinstance(label, Hashable) or label is None or label != label:
+                raise InputError(
+                    f"row {row} of y is {given!r}; a label must be something that can be a key of a dictionary, such "
+                    "as text, a number or a boolean. Drop the row.",
+                    "label-missing",
+                )
+            if weight[row] > 0:
+                codes[row] = code_of.setdefault(label, len(code_of))
+        return code_of, codes
+
+    def _keep(self, code_of: dict[Hashable, int]) -> None:
+        """Note the labels whose rows were learned: all, unless learning was interrupted."""
+        n_known = 0 if self._estimator is None else len(self._estimator.classes_)
+        self._code_of = dict(list(code_of.items())[:n_known])

@@ -1,0 +1,116 @@
+"""The regressor for river."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from river import base
+
+import sapwood
+from sapwood import _input
+from sapwood.river._base import DynamicTree, weights
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class DynamicTreeRegressor(DynamicTree, base.MiniBatchRegressor):
+    """Bayesian dynamic trees for regression, as a river model.
+
+    Features are columns: a feature that is absent, None or NaN is a missing value. When a feature appears that was
+    never met before, the model starts again, one column wider, from the observations it still holds active (all of
+    them in the first rows); what has retired is lost. Text is refused: put ``river.preprocessing.OneHotEncoder()``
+    before the model.
+
+    Parameters
+    ----------
+    leaf, n_particles, lags, copies, max_active, discard, forgetting, prior, evidence, division, split_alpha, \
+split_beta, min_leaf, n_candidates, n_jobs
+        As in :class:`sapwood.DynamicTreeRegressor`.
+    new_features : {"grow", "ignore"}, default="grow"
+        "ignore" keeps the features of the first row that was learned and leaves out others, with one warning.
+    seed : int, default=None
+        The same seed and data give the same model.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> from sapwood.river import DynamicTreeRegressor
+    >>> model = preprocessing.StandardScaler() | DynamicTreeRegressor(n_particles=50, seed=0)
+    >>> score = evaluate.progressive_val_score(datasets.TrumpApproval().take(300), model, metrics.MAE())
+    >>> bool(score.get() < 1.5)
+    True
+
+    Everything the estimator knows is there, such as intervals:
+
+    >>> lower, upper = model["DynamicTreeRegressor"].estimator.predict_dist([[0.0] * 6]).interval(0.9)
+    >>> bool(lower[0] < upper[0])
+    True
+    """
+
+    _estimator_type = sapwood.DynamicTreeRegressor
+
+    def __init__(
+        self,
+        leaf: Literal["auto", "linear", "constant"] = "auto",
+        n_particles: int | None = None,
+        lags: int | Literal["auto"] = 0,
+        copies: int = 1,
+        max_active: int | Sequence[int | None] | Literal["auto"] | None = "auto",
+        discard: Literal["auto", "oldest", "random", "alc"] = "auto",
+        forgetting: float | Literal["auto"] = "auto",
+        prior: Literal["default", "reference"] = "default",
+        evidence: Literal["joint", "conditional"] = "joint",
+        division: Literal["gaussian", "proportional"] | None = None,
+        split_alpha: float = 0.95,
+        split_beta: float = 2.0,
+        min_leaf: int | None = None,
+        n_candidates: int | None = None,
+        new_features: Literal["grow", "ignore"] = "grow",
+        seed: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.leaf = leaf
+        self.n_particles = n_particles
+        self.lags = lags
+        self.copies = copies
+        self.max_active = max_active
+        self.discard = discard
+        self.forgetting = forgetting
+        self.prior = prior
+        self.evidence = evidence
+        self.division = division
+        self.split_alpha = split_alpha
+        self.split_beta = split_beta
+        self.min_leaf = min_leaf
+        self.n_candidates = n_candidates
+        self.new_features = new_features
+        self.seed = seed
+        self.n_jobs = n_jobs
+        self._prepare()
+
+    def learn_one(self, x: dict[Hashable, Any], y: float, w: float = 1.0) -> None:
+        """Learn one row. A row of weight ``w=0`` is not learned."""
+        self._learn_row(x, np.array([y]), weights(w, 1))
+
+    def predict_one(self, x: dict[Hashable, Any]) -> float:
+        """Expected target at x; 0.0 before anything is learned."""
+        if self._estimator is None:
+            return 0.0
+        return float(self._estimator.predict(self._columns.row(x))[0])
+
+    def learn_many(self, X: pd.DataFrame, y: pd.Series, w: float | pd.Series = 1.0) -> None:
+        """Learn the rows of a table in order, as `learn_one` would one by one."""
+        # Read before anything changes: with a target that is refused, nothing is learned.
+        target = _input.targets(y, len(X), self._estimator_type())
+        self._learn_table(X, target, weights(w, len(X)))
+
+    def predict_many(self, X: pd.DataFrame) -> pd.Series:
+        """Expected target at each row of a table; 0.0 before anything is learned."""
+        import pandas as pd
+
+        if self._estimator is None:
+            return pd.Series(0.0, index=X.index)
+        return pd.Series(self._estimator.predict(self._columns.rows(X)), index=X.index)
