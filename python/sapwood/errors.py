@@ -24,6 +24,15 @@ class CatalogueEntry(NamedTuple):
 
 _CLASSES: dict[str, type[ValueError]] = {cls.__name__: cls for cls in (InputError, ConfigError, ModelFileError)}
 
+
+def _message(error: ValueError) -> str:
+    return str(error.args[0]) if error.args else ""
+
+
+for _class in _CLASSES.values():
+    # The arguments are (message, code), which ValueError would print as a tuple; people should see the sentence.
+    _class.__str__ = _message  # type: ignore[assignment, method-assign]
+
 # Problems that scikit-learn's own validation finds keep its wording ("{reason}"): its users know those sentences.
 _PYTHON_ENTRIES = (
     CatalogueEntry("x-layout", InputError, "{reason}"),
