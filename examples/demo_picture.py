@@ -38,11 +38,11 @@ def draw(
     axes["rmse"].set(
         title=f"Error of the prediction, last {WINDOW} rows (lower is better)", ylabel="RMSE", ylim=(0, None)
     )
+    axes["rmse"].legend(loc="upper right", fontsize=9)
     _rolling(axes["log_score"], [_smooth(f.ln_density) for f in (*forecasters, best)], forecasters, best)
     axes["log_score"].set(
         title=f"Log density of what came, last {WINDOW} rows (higher is better)", ylabel="log score (nats a row)"
     )
-    axes["log_score"].legend(loc="center right", fontsize=9)
     _intervals(axes["rows"], y, forecasters[0])
     _weights(axes["weights"], beliefs)
     axes["forgetting"].plot(beliefs.rows, beliefs.forgetting, color=BLUE)
