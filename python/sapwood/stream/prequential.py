@@ -87,6 +87,7 @@ def evaluate(
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: int = 10_000,
     resume: bool = False,
+    settings: Mapping[str, Any] | None = None,
     progress: Callable[[Progress], None] | None = None,
     stop: StopRequest | None = None,
 ) -> EvaluationResult:
@@ -136,6 +137,8 @@ def evaluate(
     resume : bool, default=False
         Go on from `checkpoint`, if it exists. The other arguments must be as they were (`max_rows`, `progress` and
         `stop` may differ). Model and predictions are then, byte for byte, those of a run without interruption.
+    settings : mapping, default=None
+        What else to note in the result and in checkpoints, and to demand unchanged on resuming; fit for JSON.
     progress : callable, default=None
         Called with a :class:`Progress` a few times a second.
     stop : StopRequest, default=None
@@ -185,13 +188,12 @@ def evaluate(
         raise ValueError("a checkpoint can only be made of a Sapwood model; leave checkpoint out")
     task = model._task if isinstance(model, DynamicTreeEstimator) else task_of(model)
     chosen = _metrics(metrics, task, model)
-    settings = {
+    asked = {
         "task": task,
         "model": _parameters(model),
         "source": _in_json(source),
-        "source_options": {
-            name: _in_json(value) for name, value in {**(source_options or {}), "target": target}.items()
-        },
+        "target": target,
+        "source_options": {name: _in_json(value) for name, value in (source_options or {}).items()},
         "labels": _in_json(labels),
         "key": key,
         "metrics": list(chosen),
@@ -201,13 +203,14 @@ def evaluate(
         "window": window,
         "keep": keep,
         "predictions": _in_json(predictions),
+        **(settings or {}),
     }
     before = Checkpoint.read(checkpoint) if resume and checkpoint is not None else None
     if before is not None:
-        _demand_same(before.header["settings"], settings, os.fspath(checkpoint or ""))
+        _demand_same(before.header["settings"], asked, os.fspath(checkpoint or ""))
     with stop.reading() if stop is not None else nullcontext():
         opened = _open(source, target, source_options, task, labels, key, max_rows, before)
-    run = _Run(model, task, opened, settings, chosen, before)
+    run = _Run(model, task, opened, asked, chosen, before)
     run.prepare(target, labels, key, delay, label_wait, stop, named=not _is_nameless(source))
     try:
         sink_state = before.header["predictions"] if before is not None else None
@@ -457,8 +460,11 @@ def _open(
     before: Checkpoint | None,
 ) -> Source:
     if isinstance(source, Source):
-        if before is not None:
-            raise ValueError("a run cannot be resumed with a source that is open already; give what it was opened from")
+        if before is not None and source.position != (expected := before.header["source"]["position"]):
+            raise ValueError(
+                f"the source stands at row {source.position} and the checkpoint at row {expected}; give what the "
+                "source was opened from, or open it with resume="
+            )
         return source
     further = dict(options or {})
     if labels is None:
