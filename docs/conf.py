@@ -22,9 +22,15 @@ html_title = f"Sapwood {release}"
 
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
-autodoc_typehints = "description"
+# scikit-learn adds these to every estimator; they are its own business.
+autodoc_default_options = {
+    "exclude-members": "get_metadata_routing, set_fit_request, set_partial_fit_request, set_predict_request, "
+    "set_score_request"
+}
 napoleon_google_docstring = False
 napoleon_use_ivar = True
+napoleon_use_param = False  # types in docstrings are prose ("array of shape (n_rows,)"), not references
+napoleon_use_rtype = False
 
 
 def write_error_catalogue(app: Sphinx) -> None:
