@@ -1,0 +1,29 @@
+"""The paper, reproduced: every figure and table, with the paper's numbers beside ours.
+
+``sapwood reproduce`` (or ``python -m sapwood.reproduce``) runs the experiments of :mod:`sapwood.reproduce.experiments`
+and writes, for each, a folder with the paper's numbers, the settings, our results and the figures, and one page with
+every number side by side.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import typer
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command ``reproduce`` to a typer application.
+
+    Examples
+    --------
+    >>> import typer  # doctest: +SKIP
+    >>> app = typer.Typer()  # doctest: +SKIP
+    >>> register(app)  # doctest: +SKIP
+    """
+    from sapwood.reproduce._command import reproduce
+
+    app.command()(reproduce)

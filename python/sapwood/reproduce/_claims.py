@@ -1,0 +1,92 @@
+"""A number or statement of the paper beside ours, and the verdict on it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias
+
+Number: TypeAlias = float | None
+Band: TypeAlias = tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One row of the table.
+
+    Attributes
+    ----------
+    where, what : str
+        The place in the paper and what is said there.
+    paper, ours, defaults : str
+        As shown: the paper's value, ours in the paper's setting, ours with the package's defaults.
+    verdict : str
+        "reproduced", "better" or "not reproduced", perhaps with a remark.
+    why : str
+        If not reproduced: the reason.
+    """
+
+    where: str
+    what: str
+    paper: str
+    ours: str
+    defaults: str
+    verdict: str
+    why: str = ""
+
+    def record(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def number(
+    where: str,
+    what: str,
+    paper: float,
+    ours: Number,
+    defaults: Number = None,
+    *,
+    better: Literal["lower", "higher"] | None,
+    tolerance: float,
+    digits: int = 3,
+    paper_band: Band = None,
+    our_band: Band = None,
+    default_band: Band = None,
+    why: str = "",
+) -> Claim:
+    """A number: reproduced within `tolerance` of the paper's or inside the paper's band, better beyond it."""
+
+    def standing(value: Number) -> str:
+        if value is None:
+            return ""
+        if abs(value - paper) <= tolerance or (paper_band is not None and paper_band[0] <= value <= paper_band[1]):
+            return "reproduced"
+        improved = better is not None and (value < paper) == (better == "lower")
+        return "better" if improved else "not reproduced"
+
+    verdict, with_defaults = standing(ours), standing(defaults)
+    if not verdict:
+        verdict, with_defaults = with_defaults, ""
+    if with_defaults == "better" and verdict != "better":
+        verdict += "; better with defaults"
+    return Claim(
+        where,
+        what,
+        _shown(paper, paper_band, digits),
+        _shown(ours, our_band, digits),
+        _shown(defaults, default_band, digits),
+        verdict,
+        why if verdict.startswith("not") else "",
+    )
+
+
+def statement(
+    where: str, what: str, paper: str, ours: str, holds: bool, defaults: str = "–", *, why: str = ""
+) -> Claim:
+    """A statement that holds or does not, with the numbers that show it."""
+    return Claim(where, what, paper, ours, defaults, "reproduced" if holds else "not reproduced", "" if holds else why)
+
+
+def _shown(value: Number, band: Band, digits: int) -> str:
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}f}"
+    return text if band is None else f"{text} ({band[0]:.{digits}f} to {band[1]:.{digits}f})"

@@ -1,0 +1,102 @@
+"""Figures and the page ``paper.md`` from the results in a folder; nothing is computed here."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from sapwood.reproduce._experiment import Experiment, Record
+from sapwood.reproduce.experiments import EXPERIMENTS
+
+_HEAD = """# The paper, reproduced
+
+Every number and statement of *Dynamic trees for streaming and massive data contexts* (Anagnostopoulos and Gramacy, 2012)
+that an experiment can give, beside ours. This page is written by `sapwood reproduce`; each section names the command that made
+its numbers. Where the paper leaves a setting open, the README in the experiment's folder says what was chosen and how much
+it matters.
+
+- **paper**: what is printed there.
+- **paper's setting**: Sapwood with the paper's leaf priors (`prior="reference"`, Dirichlet 1), its division of retired knowledge
+  (`division="proportional"`) and one proposed split a step.
+- **defaults**: the same estimator with Sapwood's own priors where the row names one; otherwise the estimator with no parameter set.
+- **verdict**: *reproduced* if ours in the paper's setting is within the tolerance written in the experiment's code or inside
+  the paper's 5 % to 95 % band, *better* beyond that on the good side, *not reproduced* otherwise, with the reason.
+"""
+
+
+def results_of(experiment: Experiment, folder: Path) -> Record | None:
+    """The results in an experiment's folder: those of a full run if there is one."""
+    for scale in ("full", "quick", "miniature"):
+        path = folder / experiment.name / f"results-{scale}.json"
+        if path.exists():
+            results: Record = json.loads(path.read_text(encoding="utf-8"))
+            return results
+    return None
+
+
+def write_report(folder: Path, page: Path) -> None:
+    """Draw the figures of every experiment that has results, and write the page with all of them.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the experiments' folders are.
+    page : Path
+        The page to write; it links to the figures relative to itself.
+    """
+    found = [(experiment, results_of(experiment, folder)) for experiment in EXPERIMENTS.values()]
+    sections = [_section(experiment, results, folder, page) for experiment, results in found if results is not None]
+    page.parent.mkdir(parents=True, exist_ok=True)
+    shown = [results for _, results in found if results is not None]
+    page.write_text("\n".join([_HEAD, _tally(shown), *sections]), encoding="utf-8")
+
+
+def _tally(shown: list[Record]) -> str:
+    verdicts = [claim["verdict"] for results in shown for claim in results["claims"]]
+    counts = {kind: sum(verdict.startswith(kind) for verdict in verdicts) for kind in _KINDS}
+    return f"Of {len(verdicts)} rows: " + ", ".join(f"{count} {kind}" for kind, count in counts.items()) + ".\n"
+
+
+_KINDS = ("reproduced", "better", "not reproduced")
+
+
+def _section(experiment: Experiment, results: Record, folder: Path, page: Path) -> str:
+    home = folder / experiment.name
+    seen = {"settings": results["settings"], **results["summary"]}
+    for old in home.glob("*.png"):
+        old.unlink()
+    experiment.draw(seen, experiment.paper(), home)
+    where = Path(os.path.relpath(home, page.parent)).as_posix()
+    pictures = [f"![{experiment.title}: {path.stem}]({where}/{path.name})" for path in sorted(home.glob("*.png"))]
+    made = (
+        f"`{results['command']}`, seed {results['seed']}, {results['date']}, version {results['version']}. "
+        f"Settings, choices and code: `experiments/{experiment.name}/README.md`."
+    )
+    parts = [
+        f"## {experiment.title}",
+        f"The paper's {experiment.shows}. Made by {made}",
+        *([f"**{experiment.caution}**"] if experiment.caution else []),
+        *pictures,
+        _table(results["claims"]),
+        *_reasons(results["claims"]),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(claims: list[Record]) -> str:
+    head = "| where | what | paper | paper's setting | defaults | verdict |\n|---|---|---|---|---|---|"
+    columns = ("where", "what", "paper", "ours", "defaults", "verdict")
+    rows = ["| " + " | ".join(str(claim[column]) for column in columns) + " |" for claim in claims]
+    return "\n".join([head, *rows])
+
+
+def _reasons(claims: list[Record]) -> list[str]:
+    """Reasons once each, with the rows they explain."""
+    explained: dict[str, list[str]] = {}
+    for claim in claims:
+        if claim["why"]:
+            explained.setdefault(claim["why"], []).append(claim["what"])
+    if not explained:
+        return []
+    return ["Why not:\n\n" + "\n".join(f"- *{'; '.join(whats)}*: {why}" for why, whats in explained.items())]
