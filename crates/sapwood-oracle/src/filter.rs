@@ -1,7 +1,7 @@
 //! The exact recursion of the filter on small problems: what a cloud of infinitely many particles computes.
 //!
 //! Inputs are integers on one axis, so a cut in `(b-1, b]` is the split `b` and the trees can be listed. A state is a tree
-//! together with the retired weights at its leaves; the active points are the same for every state.
+//! together with the retired weights at its leaves and the forgetting factor it carries; the active points are the same for every state.
 //!
 //! One step multiplies the mass of a state by the predictive of its leaf and moves it by the exact transition: the
 //! choice between stay, prune and grow given the candidates, averaged over the candidates. In the language of
@@ -52,7 +52,10 @@ impl Ord for Weight {
 pub type Retired = BTreeMap<usize, Weight>;
 
 /// A tree and what its leaves remember.
-pub type State = Tree<i64, Retired>;
+pub type Remembering = Tree<i64, Retired>;
+
+/// Which forgetting factor is carried, and the tree.
+pub type State = (usize, Remembering);
 
 #[derive(Clone, Debug)]
 struct Observation {
@@ -73,13 +76,9 @@ pub struct ExactFilter {
 impl ExactFilter {
     pub fn new(settings: &Settings) -> Self {
         assert_eq!(settings.n_inputs, 1, "the enumerated filter has one input");
-        Self {
-            settings: settings.clone(),
-            history: Vec::new(),
-            active: Vec::new(),
-            states: BTreeMap::from([(Tree::Leaf(Retired::new()), 1.0)]),
-            ln_evidence: 0.0,
-        }
+        let n_values = settings.forgetting.values().len();
+        let states = (0..n_values).map(|ix| ((ix, Tree::Leaf(Retired::new())), 1.0 / n_values as f64)).collect();
+        Self { settings: settings.clone(), history: Vec::new(), active: Vec::new(), states, ln_evidence: 0.0 }
     }
 
     pub fn ln_evidence(&self) -> f64 {
@@ -97,15 +96,24 @@ impl ExactFilter {
     /// Probability of each tree, whatever its leaves remember.
     pub fn tree_probabilities(&self) -> BTreeMap<LineTree, f64> {
         let mut trees = BTreeMap::new();
-        for (state, mass) in &self.states {
-            *trees.entry(state.map(&|b| *b, &|_| ())).or_insert(0.0) += mass;
+        for ((_, tree), mass) in &self.states {
+            *trees.entry(tree.map(&|b| *b, &|_| ())).or_insert(0.0) += mass;
         }
         trees
     }
 
+    /// Probability of each forgetting factor.
+    pub fn forgetting_probabilities(&self) -> Vec<f64> {
+        let mut probabilities = vec![0.0; self.settings.forgetting.values().len()];
+        for ((value_ix, _), mass) in &self.states {
+            probabilities[*value_ix] += mass;
+        }
+        probabilities
+    }
+
     /// Predictive density (or class probability) of `y` at `x`.
     pub fn predictive(&self, x: i64, y: f64) -> f64 {
-        self.states.iter().map(|(state, mass)| mass * self.ln_weight(state, x, y).exp()).sum()
+        self.states.iter().map(|((_, tree), mass)| mass * self.ln_weight(tree, x, y).exp()).sum()
     }
 
     /// Learns one point, then retires the oldest while the pool is too full (other choices: [`Self::retire`]).
@@ -120,16 +128,31 @@ impl ExactFilter {
 
     /// Weighs, resamples and propagates; retires nothing.
     pub fn learn(&mut self, x: i64, y: f64) {
-        let weighed: Vec<f64> =
-            self.states.iter().map(|(state, mass)| mass * self.ln_weight(state, x, y).exp()).collect();
+        let weighed: Vec<f64> = self.states.iter().map(|((_, tree), mass)| mass * self.ln_weight(tree, x, y).exp()).collect();
         let total: f64 = weighed.iter().sum();
         self.ln_evidence += total.ln();
         self.active.push(self.history.len());
         self.history.push(Observation { x: [x as f64], y });
         let mut next = BTreeMap::new();
-        for (state, mass) in self.states.keys().zip(weighed) {
-            for (moved, probability) in self.transition(state, 0, &self.active, x) {
-                *next.entry(moved).or_insert(0.0) += mass / total * probability;
+        for ((value_ix, tree), mass) in self.states.keys().zip(weighed) {
+            for (moved, probability) in self.transition(tree, 0, &self.active, x) {
+                *next.entry((*value_ix, moved)).or_insert(0.0) += mass / total * probability;
+            }
+        }
+        self.states = next;
+        self.mutate();
+    }
+
+    fn mutate(&mut self) {
+        let (mutation, n_values) = (self.settings.forgetting.mutation(), self.settings.forgetting.values().len());
+        if mutation == 0.0 {
+            return;
+        }
+        let mut next = BTreeMap::new();
+        for ((value_ix, tree), mass) in &self.states {
+            *next.entry((*value_ix, tree.clone())).or_insert(0.0) += mass * (1.0 - mutation);
+            for drawn in 0..n_values {
+                *next.entry((drawn, tree.clone())).or_insert(0.0) += mass * mutation / n_values as f64;
             }
         }
         self.states = next;
@@ -139,22 +162,22 @@ impl ExactFilter {
     pub fn retire(&mut self, position: usize) {
         let point = self.active.remove(position);
         let mut next = BTreeMap::new();
-        for (state, mass) in &self.states {
-            let mut state = state.clone();
-            retire_into(&mut state, self.history[point].x[0], point, self.settings.forgetting);
-            *next.entry(state).or_insert(0.0) += mass;
+        for ((value_ix, tree), mass) in &self.states {
+            let mut tree = tree.clone();
+            retire_into(&mut tree, self.history[point].x[0], point, self.settings.forgetting.values()[*value_ix]);
+            *next.entry((*value_ix, tree)).or_insert(0.0) += mass;
         }
         self.states = next;
     }
 
-    fn ln_weight(&self, state: &State, x: i64, y: f64) -> f64 {
-        let (retired, active) = self.leaf_at(state, x, &self.active);
+    fn ln_weight(&self, tree: &Remembering, x: i64, y: f64) -> f64 {
+        let (retired, active) = self.leaf_at(tree, x, &self.active);
         let mut data = self.active_data(&active);
         data.extend(self.retired_data(retired));
         self.settings.leaf.ln_predictive(&data, &[x as f64], y).expect("the predictive is undefined under this prior")
     }
 
-    fn leaf_at<'a>(&self, node: &'a State, x: i64, active: &[usize]) -> (&'a Retired, Vec<usize>) {
+    fn leaf_at<'a>(&self, node: &'a Remembering, x: i64, active: &[usize]) -> (&'a Retired, Vec<usize>) {
         match node {
             Tree::Leaf(retired) => (retired, active.to_vec()),
             Tree::Split(boundary, left, right) => {
@@ -181,30 +204,27 @@ impl ExactFilter {
     }
 
     /// Log of prior times evidence of a subtree whose top is at `depth` and which holds these active points.
-    fn ln_subtree(&self, node: &State, depth: usize, active: &[usize]) -> f64 {
+    fn ln_subtree(&self, node: &Remembering, depth: usize, active: &[usize]) -> f64 {
         let prior = self.settings.split_prior;
         match node {
             Tree::Leaf(retired) => {
-                prior.ln_leaf(depth)
-                    + self.settings.ln_leaf_evidence(&self.active_data(active), &self.retired_data(retired))
+                prior.ln_leaf(depth) + self.settings.ln_leaf_evidence(&self.active_data(active), &self.retired_data(retired))
             }
             Tree::Split(boundary, left, right) => {
                 let (below, above) = self.divide(active, *boundary);
-                prior.ln_split(depth)
-                    + self.ln_subtree(left, depth + 1, &below)
-                    + self.ln_subtree(right, depth + 1, &above)
+                prior.ln_split(depth) + self.ln_subtree(left, depth + 1, &below) + self.ln_subtree(right, depth + 1, &above)
             }
         }
     }
 
     /// Where the subtree goes, with probabilities. Alternatives are whole subtrees of the parent of the leaf at `x`.
-    fn transition(&self, node: &State, depth: usize, active: &[usize], x: i64) -> Vec<(State, f64)> {
+    fn transition(&self, node: &Remembering, depth: usize, active: &[usize], x: i64) -> Vec<(Remembering, f64)> {
         match node {
             Tree::Leaf(retired) => self.choices(node.clone(), None, self.grown(retired, active), depth, active),
             Tree::Split(boundary, left, right) => {
                 let (below, above) = self.divide(active, *boundary);
                 let (child, inside) = if x < *boundary { (left, below) } else { (right, above) };
-                let rebuilt = |new: State| {
+                let rebuilt = |new: Remembering| {
                     if x < *boundary {
                         Tree::split(*boundary, new, (**right).clone())
                     } else {
@@ -229,12 +249,12 @@ impl ExactFilter {
     /// The move probabilities averaged over every way to draw the candidates, all equally likely.
     fn choices(
         &self,
-        stay: State,
-        prune: Option<State>,
-        grown: Vec<State>,
+        stay: Remembering,
+        prune: Option<Remembering>,
+        grown: Vec<Remembering>,
         depth: usize,
         active: &[usize],
-    ) -> Vec<(State, f64)> {
+    ) -> Vec<(Remembering, f64)> {
         let ln_stay = self.ln_subtree(&stay, depth, active);
         let ln_prune = prune.as_ref().map_or(f64::NEG_INFINITY, |tree| self.ln_subtree(tree, depth, active));
         let ln_grown: Vec<f64> = grown.iter().map(|tree| self.ln_subtree(tree, depth, active)).collect();
@@ -261,7 +281,7 @@ impl ExactFilter {
 
     /// The leaf split at every candidate: boundaries uniform over the interval that leaves `min_leaf` active points on
     /// either side.
-    fn grown(&self, retired: &Retired, active: &[usize]) -> Vec<State> {
+    fn grown(&self, retired: &Retired, active: &[usize]) -> Vec<Remembering> {
         let mut inputs: Vec<i64> = active.iter().map(|ix| self.history[*ix].x[0] as i64).collect();
         inputs.sort_unstable();
         let (n, k) = (inputs.len(), self.settings.min_leaf.max(1));
@@ -272,16 +292,14 @@ impl ExactFilter {
             .map(|boundary| {
                 let below = inputs.iter().filter(|x| **x < boundary).count();
                 let share = below as f64 / n as f64;
-                let part = |share: f64| {
-                    Tree::Leaf(retired.iter().map(|(ix, weight)| (*ix, Weight(share * weight.0))).collect())
-                };
+                let part = |share: f64| Tree::Leaf(retired.iter().map(|(ix, weight)| (*ix, Weight(share * weight.0))).collect());
                 Tree::split(boundary, part(share), part(1.0 - share))
             })
             .collect()
     }
 }
 
-fn retire_into(node: &mut State, x: f64, point: usize, forgetting: f64) {
+fn retire_into(node: &mut Remembering, x: f64, point: usize, forgetting: f64) {
     match node {
         Tree::Leaf(retired) => {
             for weight in retired.values_mut() {
@@ -296,7 +314,7 @@ fn retire_into(node: &mut State, x: f64, point: usize, forgetting: f64) {
 }
 
 /// Everything the leaves of a subtree remember, added up.
-fn merged(node: &State) -> Retired {
+fn merged(node: &Remembering) -> Retired {
     let mut all = Retired::new();
     for retired in node.leaves() {
         for (ix, weight) in retired {
@@ -310,11 +328,12 @@ fn merged(node: &State) -> Retired {
 mod tests {
     use super::*;
     use crate::leaf::LeafModel;
+    use crate::settings::Forgetting;
 
     #[test]
     fn pruning_what_was_grown_gives_the_leaf_back() {
         let leaf = LeafModel::Multinomial { n_classes: 2, baseline: 0.5 };
-        let settings = Settings { capacity: Some(5), forgetting: 0.8, ..Settings::new(1, leaf, 1) };
+        let settings = Settings { capacity: Some(5), forgetting: Forgetting::Fixed(0.8), ..Settings::new(1, leaf, 1) };
         let mut exact = ExactFilter::new(&settings);
         for (x, y) in [(0, 0.0), (3, 1.0), (1, 1.0), (2, 0.0), (0, 1.0), (3, 1.0), (1, 0.0)] {
             exact.observe(x, y);

@@ -6,6 +6,7 @@ pub enum Purpose {
     Resample = 1,
     Propagate = 2,
     Discard = 3,
+    Mutate = 4,
 }
 
 /// SplitMix64: a counter passed through a mixing function.

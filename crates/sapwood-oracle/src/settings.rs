@@ -20,6 +20,34 @@ pub enum Discard {
     Random,
 }
 
+/// The factor on the retired weights of a leaf when another point retires into it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Forgetting {
+    Fixed(f64),
+    /// Every particle carries one of the values, first spread evenly over them. A copy inherits it; after its move and
+    /// before points retire it is drawn anew from all values with probability `mutation`.
+    Carried {
+        values: Vec<f64>,
+        mutation: f64,
+    },
+}
+
+impl Forgetting {
+    pub fn values(&self) -> &[f64] {
+        match self {
+            Self::Fixed(value) => std::slice::from_ref(value),
+            Self::Carried { values, .. } => values,
+        }
+    }
+
+    pub fn mutation(&self) -> f64 {
+        match self {
+            Self::Fixed(_) => 0.0,
+            Self::Carried { mutation, .. } => *mutation,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub n_inputs: usize,
@@ -32,8 +60,7 @@ pub struct Settings {
     /// Size of the active pool; `None` keeps every point.
     pub capacity: Option<usize>,
     pub discard: Discard,
-    /// Factor on the retired weights of a leaf when another point retires into it.
-    pub forgetting: f64,
+    pub forgetting: Forgetting,
     pub evidence: Evidence,
     /// Added to a leaf's log evidence in proportion to the retired share of its mass.
     pub ln_retired_bonus: f64,
@@ -50,7 +77,7 @@ impl Settings {
             n_candidates: 1,
             capacity: None,
             discard: Discard::Oldest,
-            forgetting: 1.0,
+            forgetting: Forgetting::Fixed(1.0),
             evidence: Evidence::Joint,
             ln_retired_bonus: 0.0,
         }

@@ -21,9 +21,7 @@ pub fn ln_gamma(x: f64) -> f64 {
                 * (1.0 / 360.0
                     - inverse2
                         * (1.0 / 1260.0
-                            - inverse2
-                                * (1.0 / 1680.0
-                                    - inverse2 * (1.0 / 1188.0 - inverse2 * (691.0 / 360_360.0 - inverse2 / 156.0))))));
+                            - inverse2 * (1.0 / 1680.0 - inverse2 * (1.0 / 1188.0 - inverse2 * (691.0 / 360_360.0 - inverse2 / 156.0))))));
     (shifted - 0.5) * shifted.ln() - shifted + 0.5 * (2.0 * PI).ln() + series - product.ln()
 }
 

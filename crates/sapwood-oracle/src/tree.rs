@@ -98,9 +98,7 @@ impl SplitPrior {
     pub fn ln_tree<S, L>(&self, tree: &Tree<S, L>, depth: usize) -> f64 {
         match tree {
             Tree::Leaf(_) => self.ln_leaf(depth),
-            Tree::Split(_, left, right) => {
-                self.ln_split(depth) + self.ln_tree(left, depth + 1) + self.ln_tree(right, depth + 1)
-            }
+            Tree::Split(_, left, right) => self.ln_split(depth) + self.ln_tree(left, depth + 1) + self.ln_tree(right, depth + 1),
         }
     }
 }

@@ -62,15 +62,8 @@ fn render(checks: &[Check<SmcBench>], caught: &[Vec<bool>]) -> String {
             0.0 => "none (exact)".to_owned(),
             rate => format!("below {rate:e}"),
         };
-        writeln!(
-            out,
-            "{}. **{}**: {}. Statistic: {}. False alarms: {false_alarm}.",
-            ix + 1,
-            check.name,
-            check.null,
-            check.statistic
-        )
-        .expect("writing to a string");
+        writeln!(out, "{}. **{}**: {}. Statistic: {}. False alarms: {false_alarm}.", ix + 1, check.name, check.null, check.statistic)
+            .expect("writing to a string");
     }
     out.push_str("\n## Faults\n\n| fault |");
     for ix in 1..=checks.len() {

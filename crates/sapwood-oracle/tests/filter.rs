@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sapwood_oracle::check::problems;
 use sapwood_oracle::filter::ExactFilter;
 use sapwood_oracle::leaf::{GaussianPrior, LeafModel, Nig};
-use sapwood_oracle::settings::{Discard, Settings};
+use sapwood_oracle::settings::{Discard, Forgetting, Settings};
 use sapwood_oracle::special::softmax;
 use sapwood_oracle::tree::{LineTree, Tree, enumerate};
 
@@ -75,13 +75,7 @@ fn min_leaf_holds_in_the_support() {
 /// The next evidence is the predictive answered before, and with lambda = 1 retiring everything changes neither.
 #[test]
 fn retirement_changes_no_predictive() {
-    let nig = Nig {
-        precision: vec![vec![0.4, 0.1], vec![0.1, 0.3]],
-        mean: vec![0.1, 0.2],
-        nu0: 2.0,
-        s0: 0.5,
-        ln_occam: None,
-    };
+    let nig = Nig { precision: vec![vec![0.4, 0.1], vec![0.1, 0.3]], mean: vec![0.1, 0.2], nu0: 2.0, s0: 0.5, ln_occam: None };
     for model in [classes(), LeafModel::Linear(GaussianPrior::Nig(nig))] {
         let mut exact = ExactFilter::new(&Settings::new(1, model, 1));
         for (x, y) in [(0, 0.0), (2, 1.0), (1, 0.0), (2, 0.0), (0, 1.0)] {
@@ -107,7 +101,7 @@ fn retired_mass_is_conserved() {
     let mut exact = ExactFilter::new(&settings);
     for (n, (x, y)) in [(0, 0.0), (2, 1.0), (1, 0.0), (2, 1.0), (0, 1.0), (1, 1.0), (2, 0.0)].into_iter().enumerate() {
         exact.observe(x, y);
-        for state in exact.states().keys() {
+        for (_, state) in exact.states().keys() {
             let mass: f64 = state.leaves().iter().flat_map(|leaf| leaf.values()).map(|weight| weight.0).sum();
             assert!((mass - (n + 1).saturating_sub(3) as f64).abs() < 1e-8);
         }
@@ -117,12 +111,12 @@ fn retired_mass_is_conserved() {
 /// A leaf that only retires stays below 1/(1 - lambda); a prune adds two leaves and may pass it.
 #[test]
 fn forgetting_bounds_a_leaf_that_is_not_pruned_into() {
-    let settings = Settings { capacity: Some(2), forgetting: 0.5, ..Settings::new(1, classes(), 1) };
+    let settings = Settings { capacity: Some(2), forgetting: Forgetting::Fixed(0.5), ..Settings::new(1, classes(), 1) };
     let mut exact = ExactFilter::new(&settings);
     let mut largest: f64 = 0.0;
     for x in [0, 1, 0, 1, 0, 1, 0, 0, 0, 0] {
         exact.observe(x, x as f64);
-        for state in exact.states().keys() {
+        for (_, state) in exact.states().keys() {
             let masses = state.leaves().into_iter().map(|leaf| leaf.values().map(|weight| weight.0).sum::<f64>());
             largest = masses.fold(largest, f64::max);
         }
@@ -132,7 +126,7 @@ fn forgetting_bounds_a_leaf_that_is_not_pruned_into() {
     let mut exact = ExactFilter::new(&rooted);
     for x in 0..12 {
         exact.observe(x, 0.0);
-        for leaf in exact.states().keys().flat_map(Tree::leaves) {
+        for leaf in exact.states().keys().flat_map(|(_, tree)| tree.leaves()) {
             assert!(leaf.values().map(|weight| weight.0).sum::<f64>() < 2.0);
         }
     }
@@ -141,7 +135,7 @@ fn forgetting_bounds_a_leaf_that_is_not_pruned_into() {
 /// With lambda = 0 a leaf remembers the last point it retired and nothing else.
 #[test]
 fn lambda_zero_drops_the_history_of_a_leaf() {
-    let settings = Settings { capacity: Some(2), forgetting: 0.0, min_leaf: 10, ..Settings::new(1, classes(), 1) };
+    let settings = Settings { capacity: Some(2), forgetting: Forgetting::Fixed(0.0), min_leaf: 10, ..Settings::new(1, classes(), 1) };
     let mut exact = ExactFilter::new(&settings);
     for y in [0.0, 0.0, 1.0, 1.0, 1.0] {
         exact.observe(0, y);
@@ -159,8 +153,7 @@ fn the_filter_is_not_the_static_posterior() {
     let trees = enumerate(0..4, &inputs, 1);
     let ln_posterior: Vec<f64> = trees.iter().map(|tree| ln_joint(problem, tree)).collect();
     let posterior: BTreeMap<&LineTree, f64> = trees.iter().zip(softmax(&ln_posterior)).collect();
-    let total_variation: f64 =
-        posterior.iter().map(|(tree, p)| (p - filtered.get(*tree).copied().unwrap_or(0.0)).abs()).sum::<f64>() / 2.0;
+    let total_variation: f64 = posterior.iter().map(|(tree, p)| (p - filtered.get(*tree).copied().unwrap_or(0.0)).abs()).sum::<f64>() / 2.0;
     assert!(total_variation > 0.05, "total variation {total_variation}");
 }
 
@@ -177,8 +170,7 @@ fn ln_joint(problem: &sapwood_oracle::check::Problem, tree: &LineTree) -> f64 {
     let evidence: f64 = groups
         .values()
         .map(|points| {
-            let data: Vec<_> =
-                points.iter().map(|(x, y)| sapwood_oracle::leaf::Datum { x, y: *y, weight: 1.0 }).collect();
+            let data: Vec<_> = points.iter().map(|(x, y)| sapwood_oracle::leaf::Datum { x, y: *y, weight: 1.0 }).collect();
             problem.settings.ln_leaf_evidence(&data, &[])
         })
         .sum();

@@ -85,11 +85,7 @@ fn ln_sum_exp_survives_huge_and_absent_terms() {
 
 fn rows(linear: bool) -> Vec<Row> {
     let weights = [1.0, 0.35, 0.8, 1.0, 1.0, 0.6];
-    POINTS
-        .iter()
-        .zip(weights)
-        .map(|((x, y), weight)| Row { z: if linear { vec![1.0, *x] } else { vec![1.0] }, y: *y, weight })
-        .collect()
+    POINTS.iter().zip(weights).map(|((x, y), weight)| Row { z: if linear { vec![1.0, *x] } else { vec![1.0] }, y: *y, weight }).collect()
 }
 
 /// Tolerance: the grid of the quadrature is good to about 1e-10.
@@ -154,9 +150,9 @@ fn predictives_are_normalised() {
     let all = weighted(&points);
     for model in models() {
         let total: f64 = match &model {
-            LeafModel::Multinomial { n_classes, .. } => (0..*n_classes)
-                .map(|class| model.ln_predictive(&all, &[0.8], class as f64).expect("proper").exp())
-                .sum(),
+            LeafModel::Multinomial { n_classes, .. } => {
+                (0..*n_classes).map(|class| model.ln_predictive(&all, &[0.8], class as f64).expect("proper").exp()).sum()
+            }
             // y = sinh(u) makes the heavy tails of the Student-t fall off exponentially.
             _ => (-2000..=2000)
                 .map(|i| {
@@ -175,8 +171,7 @@ fn weights_of_equal_points_add() {
     let points = data(&[0, 1, 2, 3, 4, 5]);
     for model in models() {
         let whole: Vec<Datum> = points.iter().map(|(x, y)| Datum { x, y: *y, weight: 0.9 }).collect();
-        let parts: Vec<Datum> =
-            points.iter().flat_map(|(x, y)| [0.3, 0.7].map(|share| Datum { x, y: *y, weight: share * 0.9 })).collect();
+        let parts: Vec<Datum> = points.iter().flat_map(|(x, y)| [0.3, 0.7].map(|share| Datum { x, y: *y, weight: share * 0.9 })).collect();
         let evidence = |data: &[Datum]| model.ln_evidence(data).expect("six points suffice");
         assert_close(evidence(&parts), evidence(&whole), 1e-12);
     }

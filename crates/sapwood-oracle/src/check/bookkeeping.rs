@@ -3,7 +3,7 @@
 use super::{Bench, Check, Filter, LeafMass, Outcome, ROUNDING, SIX_SIGMA, seed, standard_errors, worst};
 use crate::leaf::{Datum, GaussianPrior, LeafModel, Nig};
 use crate::rng::Rng;
-use crate::settings::{Discard, Settings};
+use crate::settings::{Discard, Forgetting, Settings};
 use crate::tree::{Split, Tree};
 
 pub fn checks<B: Bench>() -> Vec<Check<B>> {
@@ -79,7 +79,7 @@ fn stream(name: &str, n: usize, missing: bool) -> Vec<(Vec<f64>, f64)> {
 
 fn settings(capacity: Option<usize>, forgetting: f64) -> Settings {
     let leaf = LeafModel::Multinomial { n_classes: 2, baseline: 0.5 };
-    Settings { capacity, forgetting, ..Settings::new(2, leaf, 2) }
+    Settings { capacity, forgetting: Forgetting::Fixed(forgetting), ..Settings::new(2, leaf, 2) }
 }
 
 fn active_counts<B: Bench>(bench: &B, _effort: u64) -> Outcome {
@@ -140,7 +140,7 @@ fn one_leaf<B: Bench>(bench: &B, _effort: u64) -> Outcome {
     };
     let classes = LeafModel::Multinomial { n_classes: 2, baseline: 0.5 };
     let models = [classes, LeafModel::Constant(nig(1)), LeafModel::Linear(nig(3))];
-    let (capacity, lambda) = (12, 0.9);
+    let (capacity, lambda) = (12, 0.9_f64);
     let mut value = 0.0;
     for leaf in models {
         let alone = Settings { leaf, min_leaf: 100, ..settings(Some(capacity), lambda) };
@@ -151,8 +151,7 @@ fn one_leaf<B: Bench>(bench: &B, _effort: u64) -> Outcome {
             filter.observe(x, *y);
             let n_retired = now.saturating_sub(capacity);
             let weight = |ix: usize| if ix < n_retired { lambda.powi((n_retired - 1 - ix) as i32) } else { 1.0 };
-            let past: Vec<Datum> =
-                points[..now].iter().enumerate().map(|(ix, (x, y))| Datum { x, y: *y, weight: weight(ix) }).collect();
+            let past: Vec<Datum> = points[..now].iter().enumerate().map(|(ix, (x, y))| Datum { x, y: *y, weight: weight(ix) }).collect();
             let expected = alone.leaf.ln_predictive(&past, x, *y).expect("the priors are proper");
             value = worst([value, (filter.ln_evidence() - before - expected).abs()]);
         }
@@ -168,8 +167,7 @@ fn retired_mass<B: Bench>(bench: &B, _effort: u64) -> Outcome {
         filter.observe(&x, y);
         let expected = (ix + 1).saturating_sub(capacity) as f64;
         let masses = filter.trees();
-        let differences =
-            masses.iter().map(|tree| (tree.leaves().iter().map(|leaf| leaf.retired).sum::<f64>() - expected).abs());
+        let differences = masses.iter().map(|tree| (tree.leaves().iter().map(|leaf| leaf.retired).sum::<f64>() - expected).abs());
         value = worst(differences.chain([value]));
     }
     Outcome { value, limit: ROUNDING }

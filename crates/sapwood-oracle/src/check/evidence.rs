@@ -9,7 +9,7 @@ pub fn checks<B: Bench>() -> Vec<Check<B>> {
     let check = |name, run| Check { name, null: NULL, statistic: STATISTIC, false_alarm: 1e-8, run };
     vec![
         check("evidence, N=1", |bench: &B, effort| unbiased(bench, 1, 3000 * effort)),
-        check("evidence, N=2", |bench: &B, effort| unbiased(bench, 2, 4000 * effort)),
+        check("evidence, N=2", |bench: &B, effort| unbiased(bench, 2, 2500 * effort)),
         check("evidence, N=8", |bench: &B, effort| unbiased(bench, 8, 1200 * effort)),
     ]
 }

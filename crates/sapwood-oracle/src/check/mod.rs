@@ -37,6 +37,9 @@ pub trait Filter {
     /// The tree of every particle, with the mass of each leaf.
     fn trees(&self) -> Vec<Tree<Split, LeafMass>>;
 
+    /// The forgetting factor of every particle.
+    fn forgetting(&self) -> Vec<f64>;
+
     /// The active pool, oldest first.
     fn active(&self) -> Vec<(Vec<f64>, f64)>;
 
@@ -108,9 +111,7 @@ fn standard_errors(sample: &[f64], expected: f64) -> f64 {
 
 /// A seed for replicate `replicate` of the check called `name`.
 fn seed(name: &str, replicate: u64) -> u64 {
-    let hash = name
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     hash.wrapping_add(replicate)
 }
 

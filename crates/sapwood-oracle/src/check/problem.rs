@@ -2,7 +2,8 @@
 
 use crate::filter::ExactFilter;
 use crate::leaf::{GaussianPrior, LeafModel, Nig};
-use crate::settings::{Evidence, Settings};
+use crate::settings::{Evidence, Forgetting, Settings};
+use crate::tree::SplitPrior;
 
 /// A short stream of integer inputs with the settings under which it is learned.
 pub struct Problem {
@@ -34,20 +35,40 @@ pub fn full() -> Problem {
 
 /// Three inputs, a pool of four, forgetting: the state carries retired weights.
 pub fn forgetting() -> Problem {
-    let stream =
-        vec![(0, 0.0), (2, 1.0), (1, 0.0), (2, 1.0), (0, 1.0), (1, 1.0), (2, 0.0), (0, 0.0), (2, 1.0), (1, 0.0)];
-    let settings = Settings { capacity: Some(4), forgetting: 0.7, ..Settings::new(1, two_classes(0.5), 1) };
+    let stream = vec![(0, 0.0), (2, 1.0), (1, 0.0), (2, 1.0), (0, 1.0), (1, 1.0), (2, 0.0), (0, 0.0), (2, 1.0), (1, 0.0)];
+    let settings = Settings { capacity: Some(4), forgetting: Forgetting::Fixed(0.7), ..Settings::new(1, two_classes(0.5), 1) };
     Problem { name: "forgetting", settings, stream }
 }
 
-/// Gaussian leaves, several candidates, at least two points a leaf, conditional evidence, a pool of six.
+/// As [`forgetting`], with a factor that every particle carries for itself. Long runs of one class, then of the other,
+/// make the factors differ in what they predict.
+pub fn carried() -> Problem {
+    let stream = [0, 2, 1, 2, 0, 1, 2, 0].iter().zip([0, 0, 0, 0, 0, 1, 1, 1]);
+    let values = vec![1.0, 0.99, 0.97, 0.9, 0.8, 0.5, 0.0];
+    let settings =
+        Settings { capacity: Some(3), forgetting: Forgetting::Carried { values, mutation: 0.01 }, ..Settings::new(1, two_classes(0.5), 1) };
+    Problem { name: "carried", settings, stream: stream.map(|(x, y)| (*x, f64::from(y))).collect() }
+}
+
+/// Conditional evidence: a retirement changes the score of its leaf even at lambda = 1, and inputs that take turns see to
+/// it that the leaf is next judged as somebody's sibling. A tree prior under which pruning is as likely as growing.
+pub fn conditional() -> Problem {
+    let stream = [0, 2, 1, 2, 0, 2, 1, 0, 2, 0, 1].iter().zip([0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 0]);
+    let settings = Settings {
+        capacity: Some(3),
+        evidence: Evidence::Conditional,
+        split_prior: SplitPrior { alpha: 0.5, beta: 0.5 },
+        ..Settings::new(1, two_classes(0.5), 1)
+    };
+    Problem { name: "conditional", settings, stream: stream.map(|(x, y)| (*x, f64::from(y))).collect() }
+}
+
+/// Gaussian leaves, several candidates, at least two points a leaf, a pool of six.
 pub fn gaussian() -> Problem {
     let prior = Nig { precision: vec![vec![0.4]], mean: vec![0.3], nu0: 2.0, s0: 0.5, ln_occam: None };
     let leaf = LeafModel::Constant(GaussianPrior::Nig(prior));
-    let settings =
-        Settings { capacity: Some(6), n_candidates: 2, evidence: Evidence::Conditional, ..Settings::new(1, leaf, 2) };
-    let stream =
-        vec![(0, -0.9), (3, 1.4), (1, -1.1), (3, 1.9), (2, 0.2), (0, -1.3), (2, 0.7), (1, -0.6), (3, 1.2), (0, -0.8)];
+    let settings = Settings { capacity: Some(6), n_candidates: 2, ..Settings::new(1, leaf, 2) };
+    let stream = vec![(0, -0.9), (3, 1.4), (1, -1.1), (3, 1.9), (2, 0.2), (0, -1.3), (2, 0.7), (1, -0.6), (3, 1.2), (0, -0.8)];
     Problem { name: "gaussian", settings, stream }
 }
 
@@ -59,5 +80,5 @@ pub fn prior_only() -> Problem {
 }
 
 pub fn problems() -> Vec<Problem> {
-    vec![full(), forgetting(), gaussian(), prior_only()]
+    vec![full(), forgetting(), carried(), conditional(), gaussian(), prior_only()]
 }

@@ -23,6 +23,13 @@ pub fn checks<B: Bench>() -> Vec<Check<B>> {
             run: dimension,
         },
         Check {
+            name: "mutation",
+            null: "each particle draws its lambda anew with the stated probability, independently of the others",
+            statistic: "distance in standard errors of the mean squared deviation of the numbers that carry each lambda",
+            false_alarm: 1e-8,
+            run: mutation,
+        },
+        Check {
             name: "restore",
             null: "a filter saved and restored at any step continues as if it had not been",
             statistic: "number of steps after which trees or evidence differ",
@@ -57,7 +64,7 @@ fn independence<B: Bench>(bench: &B, effort: u64) -> Outcome {
         filter.observe(&[1.0], 0.0);
         squares.push((grown(&filter) - n * p).powi(2));
     }
-    Outcome { value: worst([standard_errors(&squares, n * p * (1.0 - p))]), limit: SIX_SIGMA }
+    Outcome { value: standard_errors(&squares, n * p * (1.0 - p)), limit: SIX_SIGMA }
 }
 
 fn dimension<B: Bench>(bench: &B, effort: u64) -> Outcome {
@@ -76,6 +83,33 @@ fn dimension<B: Bench>(bench: &B, effort: u64) -> Outcome {
     let share = first_grow() / 3.0;
     let deviations = on_column.iter().zip([share, share, 0.0]).map(|(sample, p)| standard_errors(sample, p));
     Outcome { value: worst(deviations), limit: SIX_SIGMA }
+}
+
+/// One class: weights are equal, resampling keeps every particle, and only mutation changes how many carry each value.
+/// They start even. A particle ends with the value it began with, or with a given other one, with probabilities that add
+/// up to one; the numbers are sums of independent indicators.
+fn mutation<B: Bench>(bench: &B, effort: u64) -> Outcome {
+    let forgetting = problem::carried().settings.forgetting;
+    let settings = Settings { forgetting: forgetting.clone(), ..problem::prior_only().settings };
+    let (values, n_each, n_steps) = (forgetting.values(), 2, 10);
+    let n_values = values.len() as f64;
+    let never_drawn = (1.0 - forgetting.mutation()).powi(n_steps);
+    let same = never_drawn + (1.0 - never_drawn) / n_values;
+    let other = (1.0 - same) / (n_values - 1.0);
+    let from_others = (n_values - 1.0) * other * (1.0 - other);
+    let expected = n_values * f64::from(n_each) * (same * (1.0 - same) + from_others);
+    let squares: Vec<f64> = (0..1000 * effort)
+        .map(|cloud| {
+            let mut filter = bench.start(seed("mutation", cloud), values.len() * n_each as usize, &settings);
+            for _ in 0..n_steps {
+                filter.observe(&[0.0], 0.0);
+            }
+            let held = filter.forgetting();
+            let count = |value: &f64| held.iter().filter(|own| *own == value).count() as f64;
+            values.iter().map(|value| (count(value) - f64::from(n_each)).powi(2)).sum()
+        })
+        .collect();
+    Outcome { value: standard_errors(&squares, expected), limit: SIX_SIGMA }
 }
 
 type Snapshot = (f64, Vec<Tree<Split, LeafMass>>);

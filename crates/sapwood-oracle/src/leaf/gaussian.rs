@@ -93,11 +93,10 @@ pub fn ln_evidence(prior: &GaussianPrior, rows: &[Row]) -> Option<f64> {
     Some(match prior {
         GaussianPrior::Reference => shared - p.df / 2.0 * (2.0 * PI).ln(),
         GaussianPrior::Nig(nig) => {
-            let normaliser = nig.ln_occam.unwrap_or_else(|| {
-                0.5 * ln_det(&cholesky(&nig.precision).expect("the prior precision must be positive definite"))
-            });
-            shared - p.n / 2.0 * (2.0 * PI).ln() + normaliser - ln_gamma(nig.nu0 / 2.0)
-                + nig.nu0 / 2.0 * (nig.nu0 * nig.s0 / 2.0).ln()
+            let normaliser = nig
+                .ln_occam
+                .unwrap_or_else(|| 0.5 * ln_det(&cholesky(&nig.precision).expect("the prior precision must be positive definite")));
+            shared - p.n / 2.0 * (2.0 * PI).ln() + normaliser - ln_gamma(nig.nu0 / 2.0) + nig.nu0 / 2.0 * (nig.nu0 * nig.s0 / 2.0).ln()
         }
     })
 }

@@ -34,9 +34,7 @@ impl LeafModel {
         match self {
             Self::Constant(prior) => gaussian::ln_evidence(prior, &constant_design(data)),
             Self::Linear(prior) => gaussian::ln_evidence(prior, &linear_design(data)),
-            Self::Multinomial { n_classes, baseline } => {
-                Some(multinomial::ln_evidence(&multinomial::counts(*n_classes, data), *baseline))
-            }
+            Self::Multinomial { n_classes, baseline } => Some(multinomial::ln_evidence(&multinomial::counts(*n_classes, data), *baseline)),
         }
     }
 

@@ -28,12 +28,9 @@ pub fn gaussian_ln_evidence(prior: &GaussianPrior, rows: &[Row]) -> f64 {
         // d sigma^2 = 2 sigma^2 d ln sigma.
         let ln_measure = (2.0_f64).ln() + 2.0 * ln_sigma + m as f64 * ln_sigma + ln_jacobian;
         for cell in 0..offsets.len().pow(m as u32) {
-            let t: Vec<f64> =
-                (0..m).map(|axis| offsets[cell / offsets.len().pow(axis as u32) % offsets.len()]).collect();
-            let beta: Vec<f64> =
-                solve_upper(&centre.factor, &t).iter().zip(&centre.beta).map(|(d, b)| b + sigma * d).collect();
-            let likelihood: f64 =
-                rows.iter().map(|row| row.weight * ln_normal(row.y - dot(&row.z, &beta), sigma)).sum();
+            let t: Vec<f64> = (0..m).map(|axis| offsets[cell / offsets.len().pow(axis as u32) % offsets.len()]).collect();
+            let beta: Vec<f64> = solve_upper(&centre.factor, &t).iter().zip(&centre.beta).map(|(d, b)| b + sigma * d).collect();
+            let likelihood: f64 = rows.iter().map(|row| row.weight * ln_normal(row.y - dot(&row.z, &beta), sigma)).sum();
             logs.push(likelihood + ln_prior(prior, &beta, sigma) + ln_measure);
         }
     }
@@ -52,12 +49,11 @@ fn ln_prior(prior: &GaussianPrior, beta: &[f64], sigma: f64) -> f64 {
         GaussianPrior::Nig(nig) => {
             let off: Vec<f64> = beta.iter().zip(&nig.mean).map(|(b, b0)| b - b0).collect();
             let (shape, rate) = (nig.nu0 / 2.0, nig.nu0 * nig.s0 / 2.0);
-            let normaliser = nig.ln_occam.unwrap_or_else(|| {
-                0.5 * ln_det(&cholesky(&nig.precision).expect("the prior precision must be positive definite"))
-            });
-            let coefficients = normaliser
-                - beta.len() as f64 / 2.0 * (2.0 * PI * sigma2).ln()
-                - 0.5 * dot(&off, &times(&nig.precision, &off)) / sigma2;
+            let normaliser = nig
+                .ln_occam
+                .unwrap_or_else(|| 0.5 * ln_det(&cholesky(&nig.precision).expect("the prior precision must be positive definite")));
+            let coefficients =
+                normaliser - beta.len() as f64 / 2.0 * (2.0 * PI * sigma2).ln() - 0.5 * dot(&off, &times(&nig.precision, &off)) / sigma2;
             coefficients + shape * rate.ln() - ln_gamma(shape) - (shape + 1.0) * sigma2.ln() - rate / sigma2
         }
     }

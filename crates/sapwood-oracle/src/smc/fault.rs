@@ -32,6 +32,8 @@ faults! {
     SiblingMissingInScore,
     /// Every leaf's log evidence is too large by 0.2.
     EvidenceConstantWrong,
+    /// A leaf's evidence is not computed again when one of its points retires.
+    EvidenceStaleAfterRetirement,
     /// Moves are scored before the new datum is counted.
     MovesWithoutNewDatum,
     /// A prune keeps the leaf and loses its sibling.
@@ -48,6 +50,12 @@ faults! {
     LambdaAppliedTwice,
     /// Forgetting is applied to every leaf, not only to the one that retires a point.
     LambdaAppliedToAllLeaves,
+    /// All particles forget by the factor that the first one carries.
+    LambdaSharedByParticles,
+    /// A copied particle keeps the factor of the particle it replaces.
+    LambdaNotInherited,
+    /// Carried factors are drawn anew three times too often.
+    LambdaMutatesTooOften,
     /// The retired point is not taken out of the active points of its leaf.
     RetiredStaysActive,
     /// The second-oldest point is retired instead of the oldest.

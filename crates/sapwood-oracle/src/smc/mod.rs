@@ -36,7 +36,8 @@ impl Bench for SmcBench {
 
     fn start(&self, seed: u64, n_particles: usize, settings: &Settings) -> Smc {
         let world = World { settings: settings.clone(), fault: self.fault, history: Vec::new() };
-        let particles = vec![Particle::root(); n_particles];
+        let n_values = settings.forgetting.values().len();
+        let particles = (0..n_particles).map(|ix| Particle::root(ix * n_values / n_particles)).collect();
         Smc { world, scheme: self.scheme, seed, step: 0, pool: Vec::new(), particles, ln_evidence: 0.0 }
     }
 }
@@ -74,13 +75,37 @@ impl Smc {
             }
             Scheme::Residual => resample::residual(&weights, &mut rng),
         };
-        self.particles = ancestors.into_iter().map(|ix| self.particles[ix].clone()).collect();
+        let survivors = ancestors.into_iter().map(|ix| self.particles[ix].clone()).collect();
+        let replaced = std::mem::replace(&mut self.particles, survivors);
+        if self.has(Fault::LambdaNotInherited) {
+            for (particle, before) in self.particles.iter_mut().zip(replaced) {
+                particle.carry(before.value_ix());
+            }
+        }
+    }
+
+    /// Particles that carry a forgetting factor now and then draw it anew.
+    fn mutate(&mut self) {
+        let n_values = self.world.settings.forgetting.values().len();
+        let excess = if self.has(Fault::LambdaMutatesTooOften) { 3.0 } else { 1.0 };
+        for ix in 0..self.particles.len() {
+            let mut rng = self.rng(ix as u64, Purpose::Mutate);
+            if rng.uniform() < excess * self.world.settings.forgetting.mutation() {
+                self.particles[ix].carry(rng.below(n_values));
+            }
+        }
     }
 
     fn retire(&mut self, position: usize) {
         let point = self.pool.remove(position);
-        for particle in &mut self.particles {
-            particle.retire(&self.world, point);
+        let shared = self.particles[0].value_ix();
+        for ix in 0..self.particles.len() {
+            let own = self.particles[ix].value_ix();
+            if self.has(Fault::LambdaSharedByParticles) {
+                self.particles[ix].carry(shared);
+            }
+            self.particles[ix].retire(&self.world, point);
+            self.particles[ix].carry(own);
         }
     }
 
@@ -101,11 +126,8 @@ impl Filter for Smc {
         self.step += 1;
         let ln_weights: Vec<f64> = self.particles.iter().map(|p| p.ln_predictive(&self.world, x, y)).collect();
         let n = self.particles.len() as f64;
-        self.ln_evidence += if self.has(Fault::EvidenceMeanOfLogs) {
-            ln_weights.iter().sum::<f64>() / n
-        } else {
-            ln_sum_exp(&ln_weights) - n.ln()
-        };
+        self.ln_evidence +=
+            if self.has(Fault::EvidenceMeanOfLogs) { ln_weights.iter().sum::<f64>() / n } else { ln_sum_exp(&ln_weights) - n.ln() };
         self.resample(&ln_weights);
         let point = self.world.history.len();
         self.world.history.push((x.to_vec(), y));
@@ -115,6 +137,7 @@ impl Filter for Smc {
             let mut rng = self.rng(stream, Purpose::Propagate);
             self.particles[ix].propagate(&self.world, point, &mut rng);
         }
+        self.mutate();
         while self.world.settings.capacity.is_some_and(|capacity| self.pool.len() > capacity) {
             self.discard();
         }
@@ -131,6 +154,11 @@ impl Filter for Smc {
 
     fn trees(&self) -> Vec<Tree<Split, LeafMass>> {
         self.particles.iter().map(Particle::masses).collect()
+    }
+
+    fn forgetting(&self) -> Vec<f64> {
+        let values = self.world.settings.forgetting.values();
+        self.particles.iter().map(|particle| values[particle.value_ix()]).collect()
     }
 
     fn active(&self) -> Vec<(Vec<f64>, f64)> {

@@ -23,6 +23,15 @@ pub struct World {
 struct Leaf {
     active: Vec<usize>,
     retired: BTreeMap<usize, f64>,
+    /// The leaf as it was before points retired since it was last learned from; kept only by a fault.
+    stale: Option<Box<Leaf>>,
+}
+
+impl Leaf {
+    fn learn(&mut self, new: usize) {
+        self.active.push(new);
+        self.stale = None;
+    }
 }
 
 type Node = Tree<Split, Leaf>;
@@ -30,6 +39,8 @@ type Node = Tree<Split, Leaf>;
 #[derive(Clone, Debug)]
 pub struct Particle {
     root: Node,
+    /// Which forgetting factor it carries.
+    value_ix: usize,
 }
 
 enum Move {
@@ -65,6 +76,7 @@ impl World {
     }
 
     fn ln_evidence(&self, leaf: &Leaf, new: usize) -> f64 {
+        let leaf = leaf.stale.as_deref().unwrap_or(leaf);
         let mut active = self.active_data(leaf);
         if self.has(Fault::MovesWithoutNewDatum) {
             active = leaf.active.iter().filter(|ix| **ix != new).map(|ix| self.datum(*ix, 1.0)).collect();
@@ -115,8 +127,7 @@ impl World {
     /// A split drawn at random, or none when the chosen column leaves no room.
     fn candidate(&self, leaf: &Leaf, rng: &mut Rng) -> Option<Split> {
         let dim = self.dimension(leaf, rng);
-        let mut values: Vec<f64> =
-            leaf.active.iter().map(|ix| self.history[*ix].0[dim]).filter(|value| !value.is_nan()).collect();
+        let mut values: Vec<f64> = leaf.active.iter().map(|ix| self.history[*ix].0[dim]).filter(|value| !value.is_nan()).collect();
         values.sort_by(f64::total_cmp);
         let k = (self.settings.min_leaf - usize::from(self.has(Fault::MinLeafOffByOne))).max(1);
         if values.len() < 2 * k {
@@ -139,8 +150,7 @@ impl World {
 
     /// The children of a leaf: active points by the split, retired weight in proportion to the active points.
     fn grow(&self, leaf: &Leaf, split: &Split) -> (Leaf, Leaf) {
-        let (below, above): (Vec<usize>, Vec<usize>) =
-            leaf.active.iter().partition(|ix| split.goes_left(&self.history[**ix].0));
+        let (below, above): (Vec<usize>, Vec<usize>) = leaf.active.iter().partition(|ix| split.goes_left(&self.history[**ix].0));
         let share = below.len() as f64 / leaf.active.len() as f64;
         let (left, right) = match self.fault {
             Some(Fault::RetiredDuplicatedOnGrow) => (1.0, 1.0),
@@ -148,7 +158,8 @@ impl World {
             _ => (share, 1.0 - share),
         };
         let part = |share: f64| leaf.retired.iter().map(|(ix, weight)| (*ix, share * weight)).collect();
-        (Leaf { active: below, retired: part(left) }, Leaf { active: above, retired: part(right) })
+        let child = |active, retired| Leaf { active, retired, stale: None };
+        (child(below, part(left)), child(above, part(right)))
     }
 
     /// The leaf that a subtree becomes; `x` is in the child that survives if the sibling is dropped.
@@ -202,7 +213,7 @@ impl World {
 
     fn propagate(&self, node: &mut Node, depth: usize, new: usize, rng: &mut Rng) {
         if let Tree::Leaf(leaf) = node {
-            leaf.active.push(new);
+            leaf.learn(new);
             if let Move::Grow(split) = self.draw(leaf, depth, None, new, rng) {
                 *node = self.split_leaf(leaf, split);
             }
@@ -217,9 +228,9 @@ impl World {
             return;
         };
         if self.has(Fault::PointInNeighbourLeaf) {
-            first_leaf(sibling).active.push(new);
+            first_leaf(sibling).learn(new);
         } else {
-            leaf.active.push(new);
+            leaf.learn(new);
         }
         let leaf = leaf.clone();
         match self.draw(&leaf, depth + 1, Some(node), new, rng) {
@@ -237,36 +248,39 @@ impl World {
         Tree::split(split, Tree::Leaf(left), Tree::Leaf(right))
     }
 
-    fn retire(&self, node: &mut Node, point: usize) {
+    fn retire(&self, node: &mut Node, point: usize, lambda: f64) {
         match node {
             Tree::Leaf(leaf) => {
+                if self.has(Fault::EvidenceStaleAfterRetirement) && leaf.stale.is_none() {
+                    leaf.stale = Some(Box::new(leaf.clone()));
+                }
                 if !self.has(Fault::RetiredStaysActive) {
                     leaf.active.retain(|ix| *ix != point);
                 }
                 if !self.has(Fault::LambdaAppliedToAllLeaves) {
-                    self.forget(leaf);
+                    self.forget(leaf, lambda);
                 }
                 leaf.retired.insert(point, 1.0);
             }
             Tree::Split(split, left, right) => {
-                self.retire(if split.goes_left(&self.history[point].0) { left } else { right }, point);
+                self.retire(if split.goes_left(&self.history[point].0) { left } else { right }, point, lambda);
             }
         }
     }
 
-    fn forget(&self, leaf: &mut Leaf) {
+    fn forget(&self, leaf: &mut Leaf, lambda: f64) {
         let times = if self.has(Fault::LambdaAppliedTwice) { 2 } else { 1 };
         for weight in leaf.retired.values_mut() {
-            *weight *= self.settings.forgetting.powi(times);
+            *weight *= lambda.powi(times);
         }
     }
 
-    fn forget_everywhere(&self, node: &mut Node) {
+    fn forget_everywhere(&self, node: &mut Node, lambda: f64) {
         match node {
-            Tree::Leaf(leaf) => self.forget(leaf),
+            Tree::Leaf(leaf) => self.forget(leaf, lambda),
             Tree::Split(_, left, right) => {
-                self.forget_everywhere(left);
-                self.forget_everywhere(right);
+                self.forget_everywhere(left, lambda);
+                self.forget_everywhere(right, lambda);
             }
         }
     }
@@ -280,8 +294,16 @@ fn first_leaf(node: &mut Node) -> &mut Leaf {
 }
 
 impl Particle {
-    pub fn root() -> Self {
-        Self { root: Tree::Leaf(Leaf::default()) }
+    pub fn root(value_ix: usize) -> Self {
+        Self { root: Tree::Leaf(Leaf::default()), value_ix }
+    }
+
+    pub fn value_ix(&self) -> usize {
+        self.value_ix
+    }
+
+    pub fn carry(&mut self, value_ix: usize) {
+        self.value_ix = value_ix;
     }
 
     /// Log predictive as used to weigh the particle.
@@ -303,16 +325,14 @@ impl Particle {
     }
 
     pub fn retire(&mut self, world: &World, point: usize) {
+        let lambda = world.settings.forgetting.values()[self.value_ix];
         if world.has(Fault::LambdaAppliedToAllLeaves) {
-            world.forget_everywhere(&mut self.root);
+            world.forget_everywhere(&mut self.root, lambda);
         }
-        world.retire(&mut self.root, point);
+        world.retire(&mut self.root, point, lambda);
     }
 
     pub fn masses(&self) -> Tree<Split, LeafMass> {
-        self.root.map(&|split| *split, &|leaf| LeafMass {
-            active: leaf.active.len() as f64,
-            retired: leaf.retired.values().sum(),
-        })
+        self.root.map(&|split| *split, &|leaf| LeafMass { active: leaf.active.len() as f64, retired: leaf.retired.values().sum() })
     }
 }

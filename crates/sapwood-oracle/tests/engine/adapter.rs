@@ -5,20 +5,20 @@
 
 use sapwood::bank::{Bank, Rows};
 use sapwood::cloud::{Cloud, TreeNode};
-use sapwood::config::{self, CloudConfig, Division, Leaf, Task};
+use sapwood::config::{self, CloudConfig, Division, FORGETTING_GRID, Leaf, Task};
 use sapwood::leaf::{FixedPrior, Gaussian, GaussianPrior};
-use sapwood::predict::Mixture;
+use sapwood::predict::{Groups, Mixture};
 use sapwood::snapshot;
 use sapwood_oracle::check::{Bench, Filter, LeafMass};
 use sapwood_oracle::leaf::{self, LeafModel};
-use sapwood_oracle::settings::{Discard, Evidence, Settings};
+use sapwood_oracle::settings::{Discard, Evidence, Forgetting, Settings};
 use sapwood_oracle::tree::{Split, Tree};
 
 pub struct EngineBench;
 
 pub enum Engine {
     Classes(Bank),
-    Numbers(Cloud<Gaussian>),
+    Numbers(Box<Cloud<Gaussian>>),
 }
 
 /// The engine's configuration for these settings, with proportional division as in the paper.
@@ -36,7 +36,13 @@ pub fn config(settings: &Settings, n_particles: usize) -> CloudConfig {
             Discard::Oldest => config::Discard::Oldest,
             Discard::Random => config::Discard::Random,
         },
-        forgetting: Some(settings.forgetting),
+        forgetting: match &settings.forgetting {
+            Forgetting::Fixed(value) => Some(*value),
+            Forgetting::Carried { values, .. } => {
+                assert_eq!(*values, FORGETTING_GRID, "the values that the engine's particles carry");
+                None
+            }
+        },
         evidence: match settings.evidence {
             Evidence::Joint => config::Evidence::Joint,
             Evidence::Conditional => config::Evidence::Conditional,
@@ -79,11 +85,11 @@ impl Bench for EngineBench {
         let config = config(settings, n_particles);
         match &settings.leaf {
             LeafModel::Constant(prior) | LeafModel::Linear(prior) => {
-                Engine::Numbers(gaussian_cloud(&config, settings.n_inputs, prior, seed))
+                Engine::Numbers(Box::new(gaussian_cloud(&config, settings.n_inputs, prior, seed)))
             }
-            LeafModel::Multinomial { n_classes, .. } => Engine::Classes(
-                Bank::new(Task::Classification, settings.n_inputs, *n_classes, &[config], seed).expect("a valid bank"),
-            ),
+            LeafModel::Multinomial { n_classes, .. } => {
+                Engine::Classes(Bank::new(Task::Classification, settings.n_inputs, *n_classes, &[config], seed).expect("a valid bank"))
+            }
         }
     }
 }
@@ -122,13 +128,13 @@ impl Filter for Engine {
     fn ln_predictive(&self, x: &[f64], y: f64) -> f64 {
         match self {
             Self::Classes(bank) => {
-                let mut probabilities = vec![0.0; bank.n_classes()];
-                bank.class_probabilities(x, &bank.weights(), &mut probabilities);
+                let mut probabilities: Vec<f64> = vec![0.0; bank.n_classes()];
+                bank.class_probabilities(x, &bank.weights(), &mut Groups::default(), &mut probabilities);
                 probabilities[y as usize].ln()
             }
             Self::Numbers(cloud) => {
                 let mut mixture = Mixture::default();
-                cloud.add_components(x, 1.0, &mut mixture);
+                cloud.add_components(x, 1.0, &mut Groups::default(), &mut mixture);
                 mixture.ln_density(y)
             }
         }
@@ -140,10 +146,18 @@ impl Filter for Engine {
                 let member = bank.member(0).expect("one member");
                 (0..member.n_particles()).map(|ix| rebuild(&member.tree(ix).expect("a particle"), 0)).collect()
             }
-            Self::Numbers(cloud) => (0..cloud.n_particles() as usize)
-                .map(|ix| rebuild(&cloud.tree(ix, |_, _| Vec::new()).expect("a particle"), 0))
-                .collect(),
+            Self::Numbers(cloud) => {
+                (0..cloud.n_particles() as usize).map(|ix| rebuild(&cloud.tree(ix, |_, _| Vec::new()).expect("a particle"), 0)).collect()
+            }
         }
+    }
+
+    fn forgetting(&self) -> Vec<f64> {
+        let stats = match self {
+            Self::Classes(bank) => bank.member(0).expect("one member").particle_stats(),
+            Self::Numbers(cloud) => cloud.particle_stats(),
+        };
+        stats.into_iter().map(|particle| particle.forgetting).collect()
     }
 
     fn active(&self) -> Vec<(Vec<f64>, f64)> {

@@ -5,7 +5,7 @@ use sapwood_oracle::check::checks;
 use crate::adapter::EngineBench;
 
 /// The engine is fast: its clouds are this many times those of the fault matrix, and smaller faults show.
-const EFFORT: u64 = 8;
+const EFFORT: u64 = 4;
 
 #[test]
 fn the_engine_passes_every_check() {

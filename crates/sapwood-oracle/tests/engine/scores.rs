@@ -33,17 +33,17 @@ fn for_each_leaf(
     }
 }
 
-/// Mean over trees of what `score` gives each point in its leaf.
-fn averaged(
-    trees: &[Tree<Split, LeafMass>],
-    points: &[Point],
-    score: impl Fn(&Point, &[f64], &[f64], &[Point]) -> f64,
-) -> Vec<f64> {
-    let n_dims = points[0].0.len();
+/// Smallest and largest value of each input.
+fn range(points: &[Point]) -> (Vec<f64>, Vec<f64>) {
     let bound = |pick: fn(f64, f64) -> f64| -> Vec<f64> {
-        (0..n_dims).map(|dim| points.iter().map(|(x, _)| x[dim]).reduce(pick).expect("points")).collect()
+        (0..points[0].0.len()).map(|dim| points.iter().map(|(x, _)| x[dim]).reduce(pick).expect("points")).collect()
     };
-    let (lower, upper) = (bound(f64::min), bound(f64::max));
+    (bound(f64::min), bound(f64::max))
+}
+
+/// Mean over trees of what `score` gives each point in its leaf.
+fn averaged(trees: &[Tree<Split, LeafMass>], points: &[Point], score: impl Fn(&Point, &[f64], &[f64], &[Point]) -> f64) -> Vec<f64> {
+    let (lower, upper) = range(points);
     let mut scores = vec![0.0; points.len()];
     for tree in trees {
         for_each_leaf(tree, (&lower, &upper), points, &mut |low, high, held| {
@@ -53,8 +53,7 @@ fn averaged(
             }
         });
     }
-    let volume: f64 = lower.iter().zip(&upper).map(|(a, b)| b - a).product();
-    scores.iter().map(|score| score / volume).collect()
+    scores
 }
 
 /// Volumes are relative to the range of the inputs. Tolerance: rounding of sums over sixty points and forty particles.
@@ -78,13 +77,14 @@ fn alc_scores_are_expected_reductions_of_variance() {
         cloud.observe(&x, y, 1.0);
         points.push((x, y));
     }
-    let trees: Vec<_> =
-        (0..40).map(|ix| rebuild(&cloud.tree(ix, |_, _| Vec::new()).expect("a particle"), 0)).collect();
+    let trees: Vec<_> = (0..40).map(|ix| rebuild(&cloud.tree(ix, |_, _| Vec::new()).expect("a particle"), 0)).collect();
     assert!(trees.iter().any(|tree| tree.leaves().len() > 1), "every tree is a lone root");
     let row = |(x, y): &Point| Row { z: vec![1.0, x[0], x[1]], y: *y, weight: 1.0 };
+    let (lower, upper) = range(&points);
+    let volume: f64 = lower.iter().zip(&upper).map(|(a, b)| b - a).product();
     let expected = averaged(&trees, &points, |point, low, high, held| {
         let rows: Vec<Row> = held.iter().map(row).collect();
-        gaussian::alc(&prior, &rows, &row(point).z, low, high).expect("df > 2")
+        gaussian::alc(&prior, &rows, &row(point).z, low, high).expect("df > 2") / volume
     });
     for (point, expected) in cloud.active().iter().zip(&expected) {
         let error = (point.score - expected).abs() / expected;
@@ -108,17 +108,9 @@ fn entropy_scores_are_entropies_of_leaves() {
     }
     let member = bank.member(0).expect("one member");
     let trees: Vec<_> = (0..40).map(|ix| rebuild(&member.tree(ix).expect("a particle"), 0)).collect();
-    // The entropy of a leaf has no volume: undo the division.
-    let (x0, x1): (Vec<f64>, Vec<f64>) = points.iter().map(|(x, _)| (x[0], x[1])).unzip();
-    let range = |values: &[f64]| values.iter().copied().fold(f64::MIN, f64::max) - values.iter().copied().fold(f64::MAX, f64::min);
-    let volume = range(&x0) * range(&x1);
     let expected = averaged(&trees, &points, |_, _, _, held| {
         let data: Vec<Datum> = held.iter().map(|(x, y)| Datum { x, y: *y, weight: 1.0 }).collect();
-        (0..3)
-            .map(|class| leaf.ln_predictive(&data, &[0.0, 0.0], f64::from(class)).expect("proper"))
-            .map(|ln_p| -ln_p * ln_p.exp())
-            .sum::<f64>()
-            * volume
+        (0..3).map(|class| leaf.ln_predictive(&data, &[0.0, 0.0], f64::from(class)).expect("proper")).map(|ln_p| -ln_p * ln_p.exp()).sum()
     });
     for (point, expected) in member.active().iter().zip(&expected) {
         assert!((point.score - expected).abs() < 1e-9, "{:?}: {} against {expected}", point.x, point.score);
