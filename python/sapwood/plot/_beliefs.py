@@ -1,0 +1,181 @@
+"""What the bank believes: the weights of its clouds, and how much its trees remember."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sapwood.plot._canvas import BLUE, Display, legend_above, shades, thousands
+from sapwood.plot._model import Floats, member_names, native
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sapwood.stream.result import EvaluationResult
+
+
+class BankDisplay(Display):
+    """The weight of each cloud of the bank in the next prediction.
+
+    Parameters
+    ----------
+    members : sequence of str
+    weights : array-like of shape (n_members,)
+
+    Examples
+    --------
+    >>> from sapwood import DynamicTreeRegressor
+    >>> from sapwood.plot import BankDisplay
+    >>> model = DynamicTreeRegressor(max_active=[20, 40], random_state=0).fit([[0.0], [1.0]] * 30, [0.0, 1.0] * 30)
+    >>> BankDisplay.from_estimator(model).members
+    ['pool 20', 'pool 40']
+    """
+
+    def __init__(self, members: Sequence[str], weights: ArrayLike) -> None:
+        self.members = list(members)
+        self.weights: Floats = np.asarray(weights, dtype=np.float64)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> BankDisplay:
+        """Draw the weights of a model now."""
+        return cls(member_names(estimator), native(estimator).weights()).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> BankDisplay:
+        """Draw, on axes of your own or in a new figure."""
+        with self._canvas(ax, (6.4, max(2.0, 1.1 + 0.32 * len(self.members)))) as canvas:
+            bars = canvas.barh(self.members, self.weights, color=BLUE, height=0.65)
+            canvas.bar_label(bars, fmt="{:.2f}", padding=4, fontsize=8)
+            canvas.invert_yaxis()
+            canvas.set(title="What the bank trusts now", xlabel="weight in the next prediction", xlim=(0, 1.08))
+            canvas.grid(axis="y", visible=False)
+        return self
+
+
+class BankHistoryDisplay(Display):
+    """The weights of the bank's clouds through the stream.
+
+    Parameters
+    ----------
+    row : array-like of shape (n,)
+    members : sequence of str
+    weights : array-like of shape (n, n_members)
+
+    Examples
+    --------
+    >>> from sapwood.plot import BankHistoryDisplay
+    >>> display = BankHistoryDisplay([100, 200], ["pool 25", "pool 200"], [[0.4, 0.6], [0.9, 0.1]]).plot()
+    >>> display.ax_.get_ylabel()
+    'weight in the next prediction'
+    """
+
+    def __init__(self, row: ArrayLike, members: Sequence[str], weights: ArrayLike) -> None:
+        self.row: Floats = np.asarray(row, dtype=np.float64)
+        self.members = list(members)
+        self.weights: Floats = np.asarray(weights, dtype=np.float64)
+
+    @classmethod
+    def from_result(cls, result: EvaluationResult, *, ax: Axes | None = None) -> BankHistoryDisplay:
+        """Draw the weights of a prequential run."""
+        beliefs = result.beliefs
+        return cls(beliefs.row, beliefs.members, beliefs.weights).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> BankHistoryDisplay:
+        """Draw, on axes of your own or in a new figure."""
+        with self._canvas(ax, (7.4, 4.0)) as canvas:
+            colours = shades(len(self.members))
+            canvas.stackplot(
+                self.row, self.weights.T, colors=colours, labels=self.members, edgecolor="white", linewidth=0.5
+            )
+            canvas.set(title="What the bank trusted", ylabel="weight in the next prediction", ylim=(0, 1))
+            canvas.set(xlabel="row of the stream")
+            canvas.margins(x=0)
+            canvas.grid(visible=False)
+            thousands(canvas)
+            handles, labels = canvas.get_legend_handles_labels()
+            # From the top down, as the areas are stacked.
+            canvas.legend(handles[::-1], labels[::-1], loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
+        return self
+
+
+class ForgettingDisplay(Display):
+    """The posterior of the forgetting factor now: 1 keeps everything retired, 0 nothing.
+
+    Parameters
+    ----------
+    values, weights : array-like of shape (n,)
+
+    Examples
+    --------
+    >>> from sapwood.plot import ForgettingDisplay
+    >>> ForgettingDisplay([0.9, 1.0], [0.25, 0.75]).mean
+    0.975
+    """
+
+    def __init__(self, values: ArrayLike, weights: ArrayLike) -> None:
+        self.values: Floats = np.asarray(values, dtype=np.float64)
+        self.weights: Floats = np.asarray(weights, dtype=np.float64)
+
+    @property
+    def mean(self) -> float:
+        """Expected forgetting factor."""
+        return float(self.values @ self.weights)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> ForgettingDisplay:
+        """Draw the posterior of a model, all its clouds mixed by their weights."""
+        native(estimator)
+        posterior = estimator.forgetting_
+        return cls(posterior.values, posterior.weights).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> ForgettingDisplay:
+        """Draw, on axes of your own or in a new figure."""
+        with self._canvas(ax, (6.4, 3.4)) as canvas:
+            # The values crowd towards 1, so they stand side by side rather than to scale.
+            bars = canvas.bar([f"{value:g}" for value in self.values], self.weights, color=BLUE, width=0.65)
+            canvas.bar_label(bars, fmt="{:.2f}", padding=2, fontsize=8)
+            canvas.set(title=f"How much the trees remember (mean {self.mean:.3f})", ylabel="posterior weight")
+            canvas.set(xlabel="forgetting factor   (0 forgets, 1 keeps all)")
+            canvas.margins(y=0.12)
+            canvas.grid(axis="x", visible=False)
+        return self
+
+
+class ForgettingHistoryDisplay(Display):
+    """The posterior of the forgetting factor through the stream: mean, and where 90 % of it lies.
+
+    Parameters
+    ----------
+    row, mean, low, high : array-like of shape (n,)
+
+    Examples
+    --------
+    >>> from sapwood.plot import ForgettingHistoryDisplay
+    >>> ForgettingHistoryDisplay([10, 20], [0.9, 0.8], [0.5, 0.5], [1.0, 0.99]).plot().ax_.get_ylabel()
+    'forgetting factor (1 keeps all)'
+    """
+
+    def __init__(self, row: ArrayLike, mean: ArrayLike, low: ArrayLike, high: ArrayLike) -> None:
+        columns = (np.asarray(values, dtype=np.float64) for values in (row, mean, low, high))
+        self.row, self.mean, self.low, self.high = columns
+
+    @classmethod
+    def from_result(cls, result: EvaluationResult, *, ax: Axes | None = None) -> ForgettingHistoryDisplay:
+        """Draw that of a prequential run."""
+        beliefs = result.beliefs
+        posterior = (beliefs.forgetting_mean, beliefs.forgetting_low, beliefs.forgetting_high)
+        return cls(beliefs.row, *posterior).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> ForgettingHistoryDisplay:
+        """Draw, on axes of your own or in a new figure."""
+        with self._canvas(ax) as canvas:
+            canvas.fill_between(self.row, self.low, self.high, color=BLUE, alpha=0.2, linewidth=0, label="90 % of it")
+            canvas.plot(self.row, self.mean, color=BLUE, linewidth=2.2, label="mean of the posterior")
+            canvas.set(title="How much the trees remembered", ylabel="forgetting factor (1 keeps all)")
+            canvas.set(xlabel="row of the stream", ylim=(-0.02, 1.03))
+            canvas.margins(x=0)
+            thousands(canvas)
+            legend_above(canvas)
+        return self

@@ -1,0 +1,136 @@
+"""Where pictures are drawn and how they look: matplotlib when it is needed, colours everyone can tell apart."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# The palette of Okabe and Ito, which readers with any colour vision can tell apart.
+BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+SKY, PURPLE, YELLOW, GREY = "#56B4E9", "#CC79A7", "#F0E442", "#8C8C8C"
+CLASS_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, YELLOW, GREY)
+INK = "#24292F"  # text and axes; the report swaps it for the reader's own text colour
+
+LOOK = {
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.titlepad": 8,
+    "axes.labelsize": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": "#B0B7BF",
+    "grid.alpha": 0.35,
+    "grid.linewidth": 0.7,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+    "legend.fontsize": 9,
+    "legend.frameon": False,
+    "figure.constrained_layout.h_pad": 0.08,  # inches
+    "figure.constrained_layout.w_pad": 0.08,
+    "lines.solid_capstyle": "round",
+}
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "sapwood.plot needs matplotlib, which is not installed; install it with: pip install 'sapwood[plot]'",
+            name="matplotlib",
+        ) from error
+
+
+@contextmanager
+def look() -> Iterator[None]:
+    """Draw in our style, and leave the user's as it was."""
+    with _module("matplotlib").rc_context(LOOK):
+        yield
+
+
+class Display:
+    """Base of all pictures: after ``plot()`` the axes are in ``ax_`` and the figure in ``figure_``."""
+
+    ax_: Axes
+    figure_: Figure
+
+    @contextmanager
+    def _canvas(self, ax: Axes | None, size: tuple[float, float] = (6.4, 4.0)) -> Iterator[Axes]:
+        """The axes to draw on: those given, or the only ones of a new figure."""
+        with look():
+            if ax is None:
+                ax = _module("matplotlib.pyplot").subplots(figsize=size, layout="constrained")[1]
+            assert ax is not None
+            self._remember(ax)
+            yield ax
+
+    def _remember(self, ax: Axes) -> None:
+        figure = ax.get_figure(root=True)
+        assert figure is not None, "axes always belong to a figure"
+        self.ax_, self.figure_ = ax, figure
+
+
+def new_figure(size: tuple[float, float], n_rows: int = 1, n_columns: int = 1) -> NDArray[Any]:
+    """The axes of a new figure, as an array of shape (n_rows, n_columns)."""
+    axes: NDArray[Any] = _module("matplotlib.pyplot").subplots(
+        n_rows, n_columns, figsize=size, layout="constrained", squeeze=False
+    )[1]
+    return axes
+
+
+def colour_map(name: str) -> Any:
+    """A colour map by name."""
+    return _module("matplotlib").colormaps[name]
+
+
+def shades(n: int) -> Sequence[Any]:
+    """Colours for `n` things with an order, from dark to light; lightness tells them apart without any hue."""
+    return [tuple(colour) for colour in colour_map("cividis")(np.linspace(0.12, 0.97, n))]
+
+
+def class_colours(n_classes: int) -> list[Any]:
+    """Colours for classes: the palette while it lasts, then evenly from a map of even lightness steps."""
+    if n_classes <= len(CLASS_COLOURS):
+        return list(CLASS_COLOURS[:n_classes])
+    return [tuple(colour) for colour in colour_map("viridis")(np.linspace(0.0, 1.0, n_classes))]
+
+
+def thousands(ax: Axes, axis: str = "x") -> None:
+    """Write large counts of rows as 20,000 rather than 2e4."""
+    ticker = _module("matplotlib.ticker")
+    (ax.xaxis if axis == "x" else ax.yaxis).set_major_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
+
+
+def legend_above(ax: Axes, **options: Any) -> None:
+    """A legend between title and axes, where no curve can run into it."""
+    handles, labels = ax.get_legend_handles_labels()
+    ax.legend(
+        handles,
+        labels,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=len(labels),
+        borderaxespad=0.2,
+        columnspacing=1.4,
+        handlelength=1.6,
+        **options,
+    )
+    ax.set_title(ax.get_title(loc="left"), loc="left", pad=26)

@@ -1,0 +1,78 @@
+"""What pictures ask of a model: that it is one of ours, its members in words, the names of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood._base import DynamicTreeEstimator
+from sapwood._core import MemberConfig
+
+Floats = NDArray[np.float64]
+
+
+def native(estimator: Any) -> Any:
+    """The engine's model inside a Sapwood estimator that has learned something."""
+    if not isinstance(estimator, DynamicTreeEstimator):
+        raise TypeError(
+            f"this picture needs a DynamicTreeRegressor or DynamicTreeClassifier; it was given a "
+            f"{type(estimator).__name__}. Of a pipeline, give the last step."
+        )
+    return estimator._started()
+
+
+def is_regression(estimator: Any) -> bool:
+    """Whether the estimator predicts numbers."""
+    return bool(native(estimator).task == "regression")
+
+
+def input_names(estimator: Any, feature_names: Sequence[str] | None = None) -> list[str]:
+    """The names given, those the model remembers, or x0, x1, ..."""
+    n_inputs = native(estimator).n_inputs
+    names = getattr(estimator, "feature_names_in_", None) if feature_names is None else feature_names
+    if names is None:
+        return [f"x{ix}" for ix in range(n_inputs)]
+    if len(names) != n_inputs:
+        raise ValueError(f"feature_names has {len(names)} names; the model has {n_inputs} inputs. Give one an input.")
+    return [str(name) for name in names]
+
+
+def position_of(feature: int | str, names: Sequence[str]) -> int:
+    """The column of a feature given by position or name."""
+    if isinstance(feature, str):
+        if feature in names:
+            return list(names).index(feature)
+    elif 0 <= feature < len(names):
+        return int(feature)
+    raise ValueError(f"there is no feature {feature!r}; the features are {', '.join(names)} (0 to {len(names) - 1}).")
+
+
+def member_names(estimator: Any) -> list[str]:
+    """What each cloud of the bank is: its pool, and where clouds differ in them, its leaves and lags."""
+    model = native(estimator)
+    configs = [model.member_config(member) for member in range(model.n_members)]
+    leaves_differ = len({config.leaf for config in configs}) > 1
+    names = [", ".join([config.leaf] * leaves_differ + [_pool(config)] + _lags(config)) for config in configs]
+    copies = {name: names.count(name) for name in names}
+    seen: dict[str, int] = {}
+    for ix, name in enumerate(names):
+        if copies[name] > 1:
+            seen[name] = seen.get(name, 0) + 1
+            names[ix] = f"{name} (copy {seen[name]})"
+    return names
+
+
+def _pool(config: MemberConfig) -> str:
+    return "all rows" if config.max_active is None else f"pool {config.max_active}"
+
+
+def _lags(config: MemberConfig) -> list[str]:
+    return [f"{config.lags} lag" + "s" * (config.lags > 1)] if config.lags else []
+
+
+def heaviest_member(estimator: Any) -> int:
+    """The cloud with the largest weight in the next prediction."""
+    return int(np.argmax(native(estimator).weights()))
