@@ -117,9 +117,9 @@ class CsvPredictions:
             first = not self._names
             self._names += added
             if first:
-                self._file.write(_csv_text([self._names]))
+                self._file.write(csv_text([self._names]))
         n_rows = len(next(iter(columns.values())))
-        self._file.write(_csv_text(zip(*(_cells(columns, name, n_rows) for name in self._names), strict=True)))
+        self._file.write(csv_text(zip(*(_cells(columns, name, n_rows) for name in self._names), strict=True)))
         self._n_rows += n_rows
 
     def _rewrite(self, change: Callable[[int, list[str]], list[str]], n_rows: int | None) -> None:
@@ -129,7 +129,7 @@ class CsvPredictions:
             for i, row in enumerate(csv.reader(old)):
                 if n_rows is not None and i > n_rows:
                     break
-                new.write(_csv_text([change(i, row)]))
+                new.write(csv_text([change(i, row)]))
             new.flush()
             os.fsync(new.fileno())
         os.replace(temporary, self.path)
@@ -277,7 +277,8 @@ def _cells(columns: Columns, name: str, n_rows: int) -> list[Any]:
     return cells
 
 
-def _csv_text(rows: Iterable[Iterable[Any]]) -> bytes:
+def csv_text(rows: Iterable[Iterable[Any]]) -> bytes:
+    """Rows as the bytes of a CSV file; numbers have as many digits as tell them apart."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue().encode("utf-8", "surrogateescape")

@@ -1,0 +1,5 @@
+"""``python -m sapwood.cli``."""
+
+from sapwood.cli import main
+
+main()

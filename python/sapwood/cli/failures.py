@@ -1,0 +1,47 @@
+"""What goes wrong, in one line, and the exit code it ends with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+USER_ERROR = 1
+USAGE = 2
+SIGNALLED = 128  # plus the number of the signal, as shells have it
+
+_INTERRUPT = 2
+
+
+@contextmanager
+def told_in_one_line() -> Iterator[None]:
+    """End with one line on standard error for everything that is the data's, the file's or the user's doing."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
+        raise typer.Exit(SIGNALLED + _INTERRUPT) from None
+    except BrokenPipeError:
+        raise typer.Exit(USER_ERROR) from None  # whoever read the output has gone, and needs no explanation
+    except (ValueError, OSError) as error:
+        say_error(_message(error))
+        raise typer.Exit(USER_ERROR) from error
+
+
+def _message(error: ValueError | OSError) -> str:
+    """The engine's errors carry a code beside their message; the system's errors are to name their file first."""
+    if isinstance(error, OSError):
+        plain = type(error).__str__ is OSError.__str__ and error.filename is not None
+        return f"{error.filename}: {error.strerror}; check the path and its permissions" if plain else str(error)
+    return str(error.args[0]) if error.args else str(error)
+
+
+def say_error(message: str) -> None:
+    """One line on standard error."""
+    typer.echo(typer.style("error: ", fg="red", bold=True) + " ".join(message.split()), err=True)
+
+
+def usage_error(message: str, option: str | None = None) -> typer.BadParameter:
+    """A mistake in how the command was called; it ends with exit code 2."""
+    return typer.BadParameter(message, param_hint=option)

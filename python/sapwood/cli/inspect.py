@@ -1,0 +1,183 @@
+"""The command ``sapwood inspect``."""
+
+from __future__ import annotations
+
+import json as json_format
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+from rich.tree import Tree
+
+from sapwood._base import DynamicTreeEstimator
+from sapwood._core import Model, TreeDump
+from sapwood.cli import model_file
+from sapwood.cli.failures import told_in_one_line
+from sapwood.cli.numbers import plain, shown
+
+EPILOG = """
+**Examples**
+
+`sapwood inspect prices.sap`
+
+`sapwood inspect prices.sap --tree`
+
+`sapwood inspect prices.sap --json | jq .relevance`
+"""
+
+
+def inspect(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that learn --save or model.save wrote.")],
+    tree: Annotated[bool, typer.Option("--tree", help="Also draw a tree of the cloud that is trusted most.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One line of JSON in place of tables.")] = False,
+) -> None:
+    """Show what a model knows: its bank, trees, pool and forgetting, and which columns it splits on."""
+    with told_in_one_line():
+        estimator, schema = model_file.read(model)
+    core, names = estimator._started(), _names(estimator, schema)
+    clouds = [_cloud(core, ix) for ix in range(core.n_members)]
+    relevance = _relevance(core, names)
+    if json:
+        told = _summary(estimator, schema) | {"bank": clouds, "relevance": relevance}
+        typer.echo(json_format.dumps(plain(told), allow_nan=False))
+        return
+    console = Console()
+    _show_summary(console, _summary(estimator, schema))
+    _show_bank(console, clouds)
+    _show_relevance(console, relevance)
+    if tree:
+        best = int(np.argmax(core.weights()))
+        console.print(_drawn(core.tree(best, 0), names, getattr(estimator, "classes_", None)))
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to an application."""
+    app.command(epilog=EPILOG)(inspect)
+
+
+def _names(model: DynamicTreeEstimator, schema: dict[str, Any] | None) -> list[str]:
+    """Names of the inputs, those of lagged targets after the columns."""
+    names = getattr(model, "feature_names_in_", None)
+    columns = [f"x{ix + 1}" for ix in range(model.n_features_in_)] if names is None else [str(name) for name in names]
+    core = model._started()
+    target = (schema or {}).get("target") or {}
+    lags = max(core.member_config(ix).lags for ix in range(core.n_members))
+    return [*columns, *(f"{target.get('name', 'y')}, {lag} row{'s' * (lag > 1)} ago" for lag in range(1, lags + 1))]
+
+
+def _summary(model: DynamicTreeEstimator, schema: dict[str, Any] | None) -> dict[str, Any]:
+    core, forgetting = model._started(), model.forgetting_
+    target = (schema or {}).get("target") or {}
+    classes = getattr(model, "classes_", None)
+    return {
+        "task": model._task,
+        "target": target.get("name"),
+        "rows_learned": core.n_seen,
+        "inputs": _names(model, schema)[: core.n_inputs],
+        "classes": None if classes is None else classes.tolist(),
+        "log_evidence": core.ln_evidence,
+        "forgetting": float(forgetting.values @ forgetting.weights),
+        "active": len(model.active_),
+    }
+
+
+def _cloud(core: Model, ix: int) -> dict[str, Any]:
+    config, trees, pool = core.member_config(ix), core.tree_stats(ix), core.active(ix)
+    values, share = core.forgetting(ix)
+    return {
+        "leaf": config.leaf,
+        "pool": config.max_active,
+        "lags": config.lags,
+        "discard": config.discard,
+        "weight": float(core.weights()[ix]),
+        "particles": config.n_particles,
+        "distinct_trees": trees.n_distinct,
+        "height": float(np.mean(trees.height)),
+        "leaves": float(np.mean(trees.n_leaves)),
+        "active": len(pool.y),
+        "active_per_leaf": float(np.mean(trees.active_per_leaf)),
+        "retired_per_leaf": float(np.mean(trees.retired_per_leaf)),
+        "forgetting": float(values @ share),
+    }
+
+
+def _relevance(core: Model, names: list[str]) -> dict[str, float]:
+    """Share of the splits that each input has, clouds counted by their weight."""
+    used = np.zeros(len(names))
+    for ix, weight in enumerate(core.weights()):
+        splits = core.split_use(ix)
+        used[: len(splits)] += weight * splits
+    total = used.sum()
+    shares = used / total if total > 0 else used
+    return {names[ix]: float(shares[ix]) for ix in np.argsort(-shares, kind="stable")}
+
+
+def _show_summary(console: Console, told: dict[str, Any]) -> None:
+    of = "" if told["target"] is None else f" of {told['target']!r}"
+    inputs = told["inputs"]
+    listed = ", ".join(inputs[:12]) + (f", ... ({len(inputs)} in all)" if len(inputs) > 12 else "")
+    console.print(f"{told['task']}{of}, {told['rows_learned']:,} rows learned", style="bold", markup=False)
+    console.print(f"inputs: {listed}", markup=False)
+    if told["classes"] is not None:
+        console.print(f"classes: {', '.join(map(str, told['classes']))}", markup=False)
+    console.print(
+        f"active observations: {told['active']:,}   forgetting factor: {told['forgetting']:.4f}   "
+        f"log evidence: {told['log_evidence']:,.1f}"
+    )
+
+
+def _show_bank(console: Console, clouds: list[dict[str, Any]]) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold", title="\nThe bank", title_justify="left")
+    for heading in ("leaf", "pool", "lags", "weight", "forgetting", "trees", "height", "leaves", "active", "retired"):
+        table.add_column(heading, justify="left" if heading == "leaf" else "right")
+    for cloud in clouds:
+        table.add_row(
+            cloud["leaf"],
+            "all" if cloud["pool"] is None else f"{cloud['pool']:,}",
+            str(cloud["lags"]),
+            f"{cloud['weight']:.3f}",
+            f"{cloud['forgetting']:.4f}",
+            f"{cloud['distinct_trees']:,} of {cloud['particles']:,}",
+            f"{cloud['height']:.1f}",
+            f"{cloud['leaves']:.1f}",
+            f"{cloud['active_per_leaf']:.1f}",
+            f"{cloud['retired_per_leaf']:.0f}",
+        )
+    console.print(table)
+    console.print("active and retired: observations per leaf", style="dim")
+
+
+def _show_relevance(console: Console, relevance: dict[str, float]) -> None:
+    if not any(relevance.values()):
+        console.print("\nno tree has split yet")
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold", title="\nShare of splits", title_justify="left")
+    table.add_column("input")
+    table.add_column("share", justify="right")
+    table.add_column("")
+    for name, share in list(relevance.items())[:15]:
+        table.add_row(name, f"{share:.1%}", "█" * round(40 * share))
+    console.print(table)
+
+
+def _drawn(dump: TreeDump, names: list[str], classes: NDArray[Any] | None) -> Tree:
+    root = Tree("one tree of the cloud that is trusted most")
+    _draw(root, dump, 0, names, "", classes)
+    return root
+
+
+def _draw(parent: Tree, dump: TreeDump, node: int, names: list[str], lead: str, classes: NDArray[Any] | None) -> None:
+    split = int(dump.split_dim[node])
+    if split < 0:
+        value = dump.value[node]
+        said = f"mean {shown(float(value[0]))}" if classes is None else f"{classes[int(np.argmax(value))]!s}"
+        parent.add(f"{lead}{said}  ({dump.n_active[node]:.0f} active, {dump.n_retired[node]:.0f} retired)")
+        return
+    missing = "left" if dump.nan_left[node] else "right"
+    here = parent.add(f"{lead}{names[split]} < {shown(float(dump.cut[node]))}?  (missing: {missing})")
+    _draw(here, dump, int(dump.left[node]), names, "yes: ", classes)
+    _draw(here, dump, int(dump.right[node]), names, "no: ", classes)

@@ -1,0 +1,276 @@
+"""The command ``sapwood learn``."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from sapwood.cli import values
+from sapwood.cli.failures import told_in_one_line
+from sapwood.cli.learning import Job, learn_stream
+
+
+class TaskChoice(str, Enum):
+    """What to do with the target."""
+
+    auto = "auto"
+    regression = "regression"
+    classification = "classification"
+
+
+class Leaf(str, Enum):
+    """The model inside a leaf."""
+
+    auto = "auto"
+    linear = "linear"
+    constant = "constant"
+    multinomial = "multinomial"
+
+
+class Discard(str, Enum):
+    """Which observation retires when the pool is full."""
+
+    auto = "auto"
+    oldest = "oldest"
+    random = "random"
+    alc = "alc"
+    entropy = "entropy"
+
+
+class OnBadRow(str, Enum):
+    """What to do with rows that cannot be used."""
+
+    error = "error"
+    skip = "skip"
+    quarantine = "quarantine"
+
+
+_MODEL = "The model"
+_SOURCE = "The source"
+_OUTPUT = "What is written"
+_SCORES = "Scores"
+
+EPILOG = """
+**Examples**
+
+`sapwood learn demo:drifting-friedman --report report.html`
+
+`sapwood learn prices.csv.gz --target price --save prices.sap --predictions out.parquet`
+
+`sapwood learn "logs/2024-*.parquet" -t clicked --drop id --on-bad-row skip --jobs -1`
+
+`zcat elec2.csv.gz | sapwood learn - --target y --json --quiet`
+
+`sapwood learn big.parquet -t y --save big.sap --resume`   (again and again, until it is done)
+"""
+
+
+# Annotations are read at run time, and on Python 3.10 typer does not understand `X | None`.
+def learn(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A CSV (also gzip or zstd), Parquet or Arrow file, a folder or glob of them, - for standard input, or "
+            "a built-in stream such as demo:drifting-friedman.",
+        ),
+    ],
+    target: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--target", "-t", help="The column to predict. Built-in streams have their own.", rich_help_panel=_SOURCE
+        ),
+    ] = None,
+    task: Annotated[
+        TaskChoice, typer.Option(help="What to do with the target; auto looks at it.", rich_help_panel=_SOURCE)
+    ] = TaskChoice.auto,
+    drop: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="Columns to leave out; repeat it, or use commas.", rich_help_panel=_SOURCE),
+    ] = None,
+    categorical: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="Columns that hold categories though they look like numbers.", rich_help_panel=_SOURCE),
+    ] = None,
+    delimiter: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="What separates the fields of a CSV file; by default it is found out.", rich_help_panel=_SOURCE
+        ),
+    ] = None,
+    on_bad_row: Annotated[
+        OnBadRow, typer.Option(help="What to do with a row that cannot be used.", rich_help_panel=_SOURCE)
+    ] = OnBadRow.error,
+    quarantine: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Where bad rows go with --on-bad-row quarantine.",
+            show_default="quarantine.csv",
+            rich_help_panel=_SOURCE,
+        ),
+    ] = None,
+    max_rows: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, metavar="ROWS", help="Stop after so many rows.", rich_help_panel=_SOURCE),
+    ] = None,
+    label_delay: Annotated[
+        int,
+        typer.Option(min=0, metavar="ROWS", help="Labels arrive so many rows late.", rich_help_panel=_SOURCE),
+    ] = 0,
+    labels: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="SOURCE",
+            help="A second source, which holds the target; needs --task.",
+            rich_help_panel=_SOURCE,
+        ),
+    ] = None,
+    key: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="The column of both sources that says which label belongs to which row.", rich_help_panel=_SOURCE
+        ),
+    ] = None,
+    leaf: Annotated[Leaf, typer.Option(help="The model inside a leaf.", rich_help_panel=_MODEL)] = Leaf.auto,
+    particles: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, help="Trees in each cloud.", show_default="chosen", rich_help_panel=_MODEL),
+    ] = None,
+    max_active: Annotated[
+        str,
+        typer.Option(
+            metavar="SIZE",
+            help="Pool size; several with commas make a bank; all keeps every row.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = "auto",
+    discard: Annotated[
+        Discard, typer.Option(help="Which observation retires when the pool is full.", rich_help_panel=_MODEL)
+    ] = Discard.auto,
+    forgetting: Annotated[
+        str,
+        typer.Option(
+            metavar="FACTOR",
+            help="What a retirement leaves of older knowledge, 0 to 1; auto learns it.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = "auto",
+    lags: Annotated[
+        str,
+        typer.Option(
+            metavar="COUNT",
+            help="How many of the last targets the model sees; auto: 1, or 0 where labels are late.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = "auto",
+    copies: Annotated[int, typer.Option(min=1, help="Independent replicas of the bank.", rich_help_panel=_MODEL)] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, help="The same seed and data give the same model.", rich_help_panel=_MODEL)
+    ] = 0,
+    jobs: Annotated[int, typer.Option(help="Threads; -1 is every core.", rich_help_panel=_MODEL)] = 1,
+    save: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="MODEL", help="The file for the model.", rich_help_panel=_OUTPUT),
+    ] = None,
+    predictions: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            metavar="FILE", help="The file for all predictions: .parquet, or else CSV.", rich_help_panel=_OUTPUT
+        ),
+    ] = None,
+    report: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE.html", help="The file for a report with pictures.", rich_help_panel=_OUTPUT),
+    ] = None,
+    checkpoint: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            metavar="FILE",
+            help="The file to resume from.",
+            show_default="beside the model or the predictions",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    checkpoint_every: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            min=1, metavar="ROWS", help="Rows between two checkpoints.", show_default="10000", rich_help_panel=_OUTPUT
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on from the checkpoint, or begin if there is none.", rich_help_panel=_OUTPUT),
+    ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="End with one line of JSON, and no table.", rich_help_panel=_OUTPUT)
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Show no progress and no table.", rich_help_panel=_OUTPUT)
+    ] = False,
+    metrics: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            help="Which scores; repeat it, or use commas.", show_default="all of the task", rich_help_panel=_SCORES
+        ),
+    ] = None,
+    warm_up: Annotated[
+        int,
+        typer.Option(min=0, metavar="ROWS", help="Learn so many rows before scoring any.", rich_help_panel=_SCORES),
+    ] = 0,
+    window: Annotated[
+        int, typer.Option(min=1, metavar="ROWS", help="Rows of the rolling scores.", rich_help_panel=_SCORES)
+    ] = 1000,
+) -> None:
+    """Learn from a stream: every row is predicted, scored, and then learned.
+
+    Ctrl-C stops cleanly: checkpoint, predictions, model and report so far are written, and --resume goes on from there.
+    A run that is killed goes on from its last checkpoint, and ends with the same model and predictions, byte for byte.
+    """
+    parameters: dict[str, Any] = {
+        "leaf": leaf.value,
+        "n_particles": particles,
+        "max_active": values.pool(max_active),
+        "discard": discard.value,
+        "forgetting": values.forgetting(forgetting),
+        "copies": copies,
+        "random_state": seed,
+        "n_jobs": jobs,
+    }
+    job = Job(
+        source=source,
+        target=target,
+        task=None if task is TaskChoice.auto else task.value,
+        source_options={
+            "drop": values.names(drop),
+            "categorical": values.names(categorical),
+            "delimiter": delimiter,
+            "on_bad_row": on_bad_row.value,
+            "quarantine": str(quarantine or "quarantine.csv") if on_bad_row is OnBadRow.quarantine else None,
+        },
+        max_rows=max_rows,
+        parameters=parameters,
+        lags=values.lags(lags),
+        label_delay=label_delay,
+        labels=labels,
+        key=key,
+        metrics=values.names(metrics) or None,
+        warm_up=warm_up,
+        window=window,
+        save=save,
+        predictions=predictions,
+        report=report,
+        checkpoint=checkpoint,
+        checkpoint_every=checkpoint_every,
+        resume=resume,
+    )
+    job.check()
+    with told_in_one_line():
+        learn_stream(job, json=json, quiet=quiet)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to an application."""
+    app.command(epilog=EPILOG)(learn)

@@ -1,0 +1,147 @@
+"""What ``sapwood learn`` does, once its options have been read."""
+
+from __future__ import annotations
+
+import os
+from contextlib import nullcontext
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from sapwood import DynamicTreeClassifier, DynamicTreeRegressor
+from sapwood.cli import model_file, telling
+from sapwood.cli.failures import SIGNALLED, usage_error
+from sapwood.cli.watching import watcher
+from sapwood.stream import EvaluationResult, Source, StopRequest, evaluate, open_source
+from sapwood.stream.checkpoint import Checkpoint
+from sapwood.stream.target import Task
+from sapwood.stream.writing import WriteError, writing
+
+_KEPT_PREDICTIONS = 10_000  # for the report's pictures
+_CHECKPOINT_EVERY = 10_000
+
+
+@dataclass(frozen=True)
+class Job:
+    """The options of ``sapwood learn``, read but not yet checked against one another."""
+
+    source: str
+    target: str | None
+    task: Task | None
+    source_options: dict[str, Any]
+    max_rows: int | None
+    parameters: dict[str, Any]
+    lags: Any
+    label_delay: int
+    labels: str | None
+    key: str | None
+    metrics: list[str] | None
+    warm_up: int
+    window: int
+    save: Path | None
+    predictions: Path | None
+    report: Path | None
+    checkpoint: Path | None
+    checkpoint_every: int | None
+    resume: bool
+
+    @property
+    def checkpoint_path(self) -> Path | None:
+        """Where checkpoints go: beside the most durable thing that was asked for, if anything was."""
+        beside = self.save or self.predictions
+        return self.checkpoint or (None if beside is None else beside.with_name(beside.name + ".checkpoint"))
+
+    def check(self) -> None:
+        """Refuse options that do not go together. Exit code 2."""
+        if self.target is None and not self.source.startswith("demo:"):
+            raise usage_error("name the column to predict with --target.", "--target")
+        if (self.resume or self.checkpoint_every is not None) and self.checkpoint_path is None:
+            raise usage_error("say where with --checkpoint FILE, --save MODEL or --predictions FILE.", "--checkpoint")
+        if self.labels is not None and self.task is None:
+            raise usage_error("with --labels, say regression or classification.", "--task")
+        if self.key is not None and self.labels is None:
+            raise usage_error("a key needs a second source of labels, --labels.", "--key")
+
+    def check_places(self) -> None:
+        """Find out now, not after hours of learning, that something cannot be written."""
+        for path in (self.save, self.predictions, self.report, self.checkpoint_path):
+            if path is not None and not path.absolute().parent.is_dir():
+                raise FileNotFoundError(2, "the folder does not exist", os.fspath(path))
+            if path is not None and path.is_dir():
+                raise IsADirectoryError(21, "is a folder, not a file", os.fspath(path))
+            if path is not None and not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+                raise WriteError(13, "permission denied", os.fspath(path))
+        if self.report is not None:
+            for module, extra in (("sapwood.report", "plot"), ("matplotlib", "plot")):
+                if find_spec(module) is None:
+                    raise ValueError(f"--report needs {module}, which is not installed: pip install 'sapwood[{extra}]'")
+
+
+def learn_stream(job: Job, *, json: bool, quiet: bool) -> None:
+    """Run the job, write what was asked for, and say what happened."""
+    job.check_places()
+    with StopRequest() as stop:
+        before = Checkpoint.read(job.checkpoint_path) if job.resume and job.checkpoint_path is not None else None
+        with stop.reading():
+            source = _open(job, before)
+        with source:
+            result = _run(job, source, stop, quiet=quiet)
+            _write(job, result, source)
+    if json:
+        telling.as_json(result, job)
+    elif not quiet:
+        telling.as_table(result, job)
+    if stop.signal is not None:
+        telling.interrupted(result, job.checkpoint_path)
+        raise typer.Exit(SIGNALLED + stop.signal)
+
+
+def _open(job: Job, before: Checkpoint | None) -> Source:
+    return open_source(
+        job.source,
+        target=job.key if job.labels is not None else job.target,
+        task=None if job.labels is not None else job.task,
+        max_rows=job.max_rows,
+        resume=None if before is None else before.header["source"],
+        **job.source_options,
+    )
+
+
+def _run(job: Job, source: Source, stop: StopRequest, *, quiet: bool) -> EvaluationResult:
+    task = job.task or source.task_hint
+    estimator = DynamicTreeRegressor if task == "regression" else DynamicTreeClassifier
+    model = estimator(**job.parameters)
+    with watcher(quiet=quiet) if not quiet else nullcontext() as watch:
+        return evaluate(
+            model,
+            source,
+            job.metrics,
+            target=job.target,
+            delay=job.label_delay,
+            labels=job.labels,
+            key=job.key,
+            warm_up=job.warm_up,
+            window=job.window,
+            lags=job.lags,
+            keep=_KEPT_PREDICTIONS,
+            predictions=job.predictions,
+            checkpoint=job.checkpoint_path,
+            checkpoint_every=job.checkpoint_every or _CHECKPOINT_EVERY,
+            resume=job.resume,
+            settings={"source": job.source, **job.source_options},
+            progress=watch,
+            stop=stop,
+        )
+
+
+def _write(job: Job, result: EvaluationResult, source: Source) -> None:
+    if job.save is not None:
+        model_file.save(job.save, result.model, source.state()["schema"])
+    if job.report is not None:
+        from sapwood.report import write_report
+
+        with writing(job.report):
+            write_report(job.report, result)

@@ -1,0 +1,161 @@
+"""The command ``sapwood predict``."""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from sapwood import DynamicTreeClassifier, DynamicTreeRegressor
+from sapwood._base import DynamicTreeEstimator
+from sapwood.cli import model_file, values
+from sapwood.cli.failures import told_in_one_line
+from sapwood.cli.learn import OnBadRow
+from sapwood.stream import Source, SourceError, open_source
+from sapwood.stream.errors import unknown_column
+from sapwood.stream.prediction_files import csv_text, open_predictions
+
+EPILOG = """
+**Examples**
+
+`sapwood predict prices.sap tomorrow.csv --predictions out.parquet`
+
+`cat rows.csv | sapwood predict prices.sap - --quantiles 0.1,0.5,0.9 > out.csv`
+"""
+
+
+# Annotations are read at run time, and on Python 3.10 typer does not understand `X | None`.
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that learn --save or model.save wrote.")],
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="What to predict: the same kinds of source as for learn.")
+    ],
+    predictions: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", help="A .parquet or CSV file.", show_default="CSV on standard output"),
+    ] = None,
+    quantiles: Annotated[
+        str, typer.Option(metavar="LEVELS", help="Regression: quantiles to give, with commas between.")
+    ] = "0.05,0.5,0.95",
+    delimiter: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="What separates the fields of a CSV file; by default it is found out."),
+    ] = None,
+    on_bad_row: Annotated[OnBadRow, typer.Option(help="What to do with a row that cannot be used.")] = OnBadRow.error,
+    quarantine: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Where bad rows go with --on-bad-row quarantine.", show_default="quarantine.csv"),
+    ] = None,
+    max_rows: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, metavar="ROWS", help="Stop after so many rows."),
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Threads; -1 is every core.")] = 1,
+    json: Annotated[bool, typer.Option("--json", help="End with one line of JSON; needs --predictions.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing at the end.")] = False,
+) -> None:
+    """Predict a stream with a saved model, which learns nothing from it.
+
+    Regression gives mean, standard deviation and quantiles of every row; classification the most probable class and
+    the probability of each. The column "row" counts the rows of the source from 0.
+    """
+    levels = values.levels(quantiles)
+    if json and predictions is None:
+        raise typer.BadParameter("standard output holds the predictions; name a file with --predictions.")
+    with told_in_one_line():
+        estimator, schema = model_file.read(model)
+        estimator.set_params(n_jobs=jobs)
+        options: dict[str, Any] = {
+            "delimiter": delimiter,
+            "max_rows": max_rows,
+            "on_bad_row": on_bad_row.value,
+            "quarantine": (quarantine or "quarantine.csv") if on_bad_row is OnBadRow.quarantine else None,
+        }
+        began = time.perf_counter()
+        with _open(source, estimator, schema, options) as rows:
+            # Columns are matched by name in the source; the arrays that come out of it have none.
+            estimator.__dict__.pop("feature_names_in_", None)
+            n_rows = _predict(estimator, rows, levels, predictions)
+            n_bad = rows.n_bad
+        seconds = time.perf_counter() - began
+    if json:
+        told = {"rows": n_rows, "rows_per_second": n_rows / seconds, "bad_rows": n_bad, "predictions": str(predictions)}
+        typer.echo(json_format.dumps(told))
+    elif not quiet:
+        left_out = f", {n_bad:,} rows left out" if n_bad else ""
+        place = "" if predictions is None else f" into {predictions}"
+        typer.echo(f"{n_rows:,} rows predicted{place} ({n_rows / seconds:,.0f} rows/s){left_out}", err=True)
+
+
+def _open(spec: str, model: DynamicTreeEstimator, schema: dict[str, Any] | None, options: dict[str, Any]) -> Source:
+    if schema is not None:
+        return open_source(spec, schema=schema, **options)
+    # A model that Python saved knows the names of its columns at most.
+    names = getattr(model, "feature_names_in_", None)
+    source = open_source(spec, **options)
+    if names is not None:
+        absent = [name for name in names if name not in source.feature_names]
+        if absent:
+            raise unknown_column(absent[0], "which the model needs", source.feature_names, spec)
+        unwanted = [name for name in source.feature_names if name not in set(names)]
+        source.close()
+        source = open_source(spec, drop=unwanted, **options)
+    if len(source.feature_names) != model.n_features_in_ or (names is not None and list(names) != source.feature_names):
+        raise SourceError(
+            f"{spec}: has the columns {', '.join(source.feature_names)}; the model was started with "
+            f"{model.n_features_in_}{'' if names is None else ': ' + ', '.join(names)}; give these, in this order",
+            file=spec,
+        )
+    return source
+
+
+def _predict(model: DynamicTreeEstimator, source: Source, levels: list[float], place: Path | None) -> int:
+    file = None if place is None else open_predictions(place)
+    n_rows = 0
+    try:
+        for batch in source:
+            columns = {"row": batch.rows, **_columns(model, batch.X, levels)}
+            if file is not None:
+                file.append(columns)
+            else:
+                _print(columns, with_header=n_rows == 0)
+            n_rows += len(batch)
+        if file is not None:
+            file.publish()
+    finally:
+        if file is not None:
+            file.close(finished=True)
+    return n_rows
+
+
+def _columns(model: DynamicTreeEstimator, x: NDArray[np.float64], levels: list[float]) -> dict[str, NDArray[Any]]:
+    if isinstance(model, DynamicTreeClassifier):
+        said = model.predict_dist(x)
+        proba = said.proba()
+        classes = said.classes.tolist()
+        return {"prediction": said.mode(), **{f"p_{label}": proba[:, ix] for ix, label in enumerate(classes)}}
+    assert isinstance(model, DynamicTreeRegressor)
+    distribution = model.predict_dist(x)
+    quantiles = distribution.ppf(levels)
+    return {
+        "mean": distribution.mean(),
+        "std": distribution.std(),
+        **{f"q{level:g}": quantiles[:, ix] for ix, level in enumerate(levels)},
+    }
+
+
+def _print(columns: dict[str, NDArray[Any]], *, with_header: bool) -> None:
+    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+    sys.stdout.buffer.write((csv_text([list(columns)]) if with_header else b"") + csv_text(rows))
+    sys.stdout.flush()
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to an application."""
+    app.command(epilog=EPILOG)(predict)

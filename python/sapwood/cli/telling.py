@@ -1,0 +1,94 @@
+"""What ``sapwood learn`` says at the end: a table for people, a line of JSON for machines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from sapwood.cli.numbers import plain, shown
+from sapwood.cli.watching import duration
+from sapwood.metrics import METRICS
+from sapwood.stream import EvaluationResult
+
+if TYPE_CHECKING:
+    from sapwood.cli.learning import Job
+
+
+def as_json(result: EvaluationResult, job: Job) -> None:
+    """One line on standard output."""
+    overall, recent = result.overall(), result.recent()
+    told: dict[str, Any] = {
+        "rows": result.n_rows,
+        "rows_per_second": result.timings.rows_per_second,
+        "metrics": overall["model"],
+        "baselines": {name: overall[name] for name in result.baselines},
+        "window": {"rows": job.window, "metrics": recent["model"]},
+        "task": result.task,
+        "rows_scored": result.n_scored,
+        "rows_learned": result.n_learned,
+        "bad_rows": dict(result.bad_reasons),
+        "interrupted": result.interrupted,
+        "notes": list(result.notes),
+        **{
+            name: str(path)
+            for name, path in (("model", job.save), ("predictions", job.predictions), ("report", job.report))
+            if path is not None
+        },
+    }
+    typer.echo(json.dumps(plain(told), allow_nan=False))
+
+
+def as_table(result: EvaluationResult, job: Job) -> None:
+    """The scores beside the baselines', and where everything is."""
+    console = Console()
+    speed = f"{result.timings.rows_per_second:,.0f} rows/s"
+    took = duration(result.timings.total)
+    console.print(f"{result.n_rows:,} rows in {took} ({speed}), {result.task} of {result.target!r}", markup=False)
+    console.print(_scores(result, job.window))
+    if result.n_scored < result.n_rows:
+        console.print(f"{result.n_scored:,} rows were scored.")
+    for reason, count in result.bad_reasons.items():
+        console.print(f"{count:,} rows were left out: {reason}.")
+    for note in result.notes:
+        console.print(f"note: {note}", markup=False)
+    for what, path in (("model", job.save), ("predictions", job.predictions), ("report", job.report)):
+        if path is not None:
+            console.print(f"{what}: {path}", markup=False, soft_wrap=True)
+
+
+def _scores(result: EvaluationResult, window: int) -> Table:
+    overall, recent = result.overall(), result.recent()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("")
+    table.add_column("Sapwood", justify="right")
+    for name in result.baselines:
+        table.add_column(name.replace("_", " "), justify="right")
+    table.add_column(f"Sapwood, last {min(window, result.n_scored):,}", justify="right", style="dim")
+    for metric in result.metrics:
+        values = {name: overall[name][metric] for name in result.forecasters}
+        best = _best(metric, values)
+        cells = [f"[green]{shown(v)}[/green]" if name == best else shown(v) for name, v in values.items()]
+        table.add_row(metric, *cells, shown(recent["model"][metric]))
+    return table
+
+
+def _best(metric: str, values: dict[str, float]) -> str | None:
+    better = METRICS[metric].greater_is_better
+    known = {name: value for name, value in values.items() if value == value}
+    if better is None or not known:
+        return None
+    return max(known, key=lambda name: known[name] if better else -known[name])
+
+
+def interrupted(result: EvaluationResult, checkpoint: Path | None) -> None:
+    """How to go on, on standard error."""
+    if checkpoint is None:
+        remedy = "a run with --save, --predictions or --checkpoint could go on from here"
+    else:
+        remedy = "run the same command with --resume to go on"
+    typer.echo(f"stopped after {result.n_rows:,} rows; {remedy}", err=True)

@@ -1,0 +1,86 @@
+"""Option values that are not plain numbers or words."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import typer
+
+
+def pool(text: str) -> int | list[int | None] | Literal["auto"] | None:
+    """``auto``, a size, ``all`` (keep every row), or several sizes with commas between.
+
+    Examples
+    --------
+    >>> pool("auto"), pool("200"), pool("all"), pool("25,100,all")
+    ('auto', 200, None, [25, 100, None])
+    """
+    if text == "auto":
+        return "auto"
+    sizes = [None if part.strip() == "all" else _whole(part, "a size, 'all' or 'auto'") for part in text.split(",")]
+    return sizes if len(sizes) > 1 else sizes[0]
+
+
+def forgetting(text: str) -> float | Literal["auto"]:
+    """``auto``, or a number from 0 to 1.
+
+    Examples
+    --------
+    >>> forgetting("auto"), forgetting("0.99")
+    ('auto', 0.99)
+    """
+    return "auto" if text == "auto" else _number(text, "a number from 0 to 1, or 'auto'")
+
+
+def lags(text: str) -> int | Literal["auto"]:
+    """``auto``, or how many of the last targets to show the model.
+
+    Examples
+    --------
+    >>> lags("auto"), lags("2")
+    ('auto', 2)
+    """
+    return "auto" if text == "auto" else _whole(text, "a whole number, or 'auto'")
+
+
+def levels(text: str) -> list[float]:
+    """Quantile levels with commas between, from smallest to largest.
+
+    Examples
+    --------
+    >>> levels("0.5,0.05")
+    [0.05, 0.5]
+    """
+    given = sorted({_number(part, "levels between 0 and 1, such as 0.05,0.5,0.95") for part in text.split(",")})
+    if not all(0 < level < 1 for level in given):
+        raise typer.BadParameter(f"{text!r}: levels lie between 0 and 1, both excluded.")
+    return given
+
+
+def names(given: list[str] | None) -> list[str]:
+    """Names, from an option that may be repeated and may have commas.
+
+    Examples
+    --------
+    >>> names(["a,b", "c"])
+    ['a', 'b', 'c']
+    """
+    return [name.strip() for text in given or [] for name in text.split(",") if name.strip()]
+
+
+def _whole(text: str, allowed: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise _refuse(text, allowed) from None
+
+
+def _number(text: str, allowed: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise _refuse(text, allowed) from None
+
+
+def _refuse(text: Any, allowed: str) -> typer.BadParameter:
+    return typer.BadParameter(f"{text!r} is not allowed; give {allowed}.")
