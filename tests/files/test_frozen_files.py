@@ -15,7 +15,7 @@ FROZEN = sorted((Path(__file__).parent / "fixtures").glob("*/*.sapwood"))
 
 
 def test_there_are_frozen_files():
-    assert len(FROZEN) >= 10
+    assert len(FROZEN) >= 10, "write them once: python tests/files/make_fixtures.py tests/files/fixtures/v1"
 
 
 @pytest.mark.parametrize("path", FROZEN, ids=lambda path: f"{path.parent.name}-{path.stem}")
