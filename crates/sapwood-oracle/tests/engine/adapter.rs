@@ -17,7 +17,7 @@ use sapwood_oracle::tree::{Split, Tree};
 pub struct EngineBench;
 
 pub enum Engine {
-    Classes(Bank),
+    Classes(Box<Bank>),
     Numbers(Box<Cloud<Gaussian>>),
 }
 
@@ -88,7 +88,8 @@ impl Bench for EngineBench {
                 Engine::Numbers(Box::new(gaussian_cloud(&config, settings.n_inputs, prior, seed)))
             }
             LeafModel::Multinomial { n_classes, .. } => {
-                Engine::Classes(Bank::new(Task::Classification, settings.n_inputs, *n_classes, &[config], seed).expect("a valid bank"))
+                let bank = Bank::new(Task::Classification, settings.n_inputs, *n_classes, &[config], seed);
+                Engine::Classes(Box::new(bank.expect("a valid bank")))
             }
         }
     }
@@ -179,7 +180,7 @@ impl Filter for Engine {
         match self {
             Self::Classes(bank) => {
                 let (restored, _) = snapshot::load(&snapshot::save(bank, &[])).expect("what was saved can be loaded");
-                Self::Classes(restored)
+                Self::Classes(Box::new(restored))
             }
             Self::Numbers(_) => unreachable!("a bare cloud is not saved"),
         }
