@@ -2,3 +2,6 @@
 
 mod common;
 mod determinism;
+mod hostile_data;
+mod mixture;
+mod snapshots;
