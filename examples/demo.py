@@ -7,60 +7,23 @@ once and stays: watch the bank move its trust between small and large pools, and
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from itertools import accumulate
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from demo_forecasts import WARM_UP, Beliefs, Floats, Forecasts, Scores, clairvoyant, of_baseline, scores
 from demo_picture import draw
 from sapwood import DynamicTreeRegressor
 from sapwood.datasets import drifting_friedman
-from sapwood.metrics.baselines import NoChange, RunningMean
+from sapwood.stream import Progress, evaluate
 
 # (rows, name, cycles of the drift in 1000 rows). Every stretch begins at the same phase of the drift, so the first
 # change of speed is smooth and the second, in mid-cycle, is a jump.
 STRETCHES = ((4_000, "fast drift", 1.0), (3_000, "slow drift", 0.1), (3_000, "a jump, then rest", 0.0))
-LOOK = 100  # rows between two looks at what the model believes
-REPORT = 1_000  # rows between two printed lines
-
-Report: TypeAlias = Callable[[int, Forecasts], None]
-
-
-def stream(seed: int) -> tuple[Floats, Floats, Floats]:
-    """Inputs, targets and the noise-free truth of the stretches, one after the other."""
-    parts = [drifting_friedman(n, k=k, seed=seed + i) for i, (n, _, k) in enumerate(STRETCHES)]
-    return (
-        np.concatenate([part.X for part in parts]),
-        np.concatenate([part.y for part in parts]),
-        np.concatenate([part.truth for part in parts if part.truth is not None]),
-    )
-
-
-def learn(x: Floats, y: Floats, model: DynamicTreeRegressor, report: Report) -> tuple[Forecasts, Beliefs]:
-    """Predict each row, then learn it; ``report`` is called now and then with the forecasts so far."""
-    ahead = Forecasts("Sapwood", *np.full((4, len(y)), np.nan))
-    rows, weights, forgetting = [], [], []
-    for t in range(len(y)):
-        row = slice(t, t + 1)
-        if t > 0:
-            predictive = model.predict_dist(x[row])
-            ahead.mean[row] = predictive.mean()
-            ahead.lower[row], ahead.upper[row] = predictive.interval(0.9)
-            ahead.ln_density[row] = predictive.logpdf(y[row])
-        model.partial_fit(x[row], y[row])
-        if (t + 1) % LOOK == 0:
-            rows.append(t + 1)
-            weights.append(model.bank_weights_)
-            forgetting.append(np.dot(model.forgetting_.values, model.forgetting_.weights))
-        if (t + 1) % REPORT == 0:
-            report(t + 1, ahead)
-    pools = tuple(str(size) for size in model.active_.held.sum(axis=0))
-    return ahead, Beliefs(np.array(rows), pools, np.array(weights), np.array(forgetting))
-
+METRICS = ("rmse", "log_score", "coverage90")
+WINDOW = 500  # rows in a rolling score, and between two printed lines
 
 _BLOCK = f"{'Sapwood':>8} {'no chg.':>7} {'mean':>7}"
 _HEADINGS = (
@@ -69,10 +32,35 @@ _HEADINGS = (
 )
 
 
-def _line(rows: str, stretch: str, cells: Sequence[Scores], rate: str) -> str:
-    by_score = zip(*cells, strict=True)
-    blocks = "  ".join(f"{model:8.2f} {last:7.2f} {mean:7.2f}" for model, last, mean in by_score)
-    return f"{rows:>7} {stretch:18}{blocks}  {rate:>7}"
+def stream(seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Inputs and targets of the stretches, one after the other."""
+    parts = [drifting_friedman(n, k=k, seed=seed + i) for i, (n, _, k) in enumerate(STRETCHES)]
+    return np.concatenate([part.X for part in parts]), np.concatenate([part.y for part in parts])
+
+
+class Reporter:
+    """Prints a line of scores now and then while the stream is learned."""
+
+    def __init__(self, changes: list[tuple[int, str]]) -> None:
+        self._changes = changes
+        self._next = WINDOW
+
+    def __call__(self, progress: Progress) -> None:
+        if progress.n_rows >= self._next:
+            self._next = progress.n_rows + WINDOW
+            stretch = [name for first, name in self._changes if first < progress.n_rows][-1]
+            rate = progress.n_now / progress.seconds
+            print(line(f"{progress.n_rows:,}", stretch, progress.scores(), f"{rate:,.0f}"), flush=True)
+
+
+def line(rows: str, stretch: str, scores: Mapping[str, Mapping[str, float]], rate: str = "") -> str:
+    """One line of the table: each score of the model and of the baselines."""
+    blocks = (f"{model:8.2f} {last:7.2f} {mean:7.2f}" for model, last, mean in _by_metric(scores))
+    return f"{rows:>7} {stretch:18}{'  '.join(blocks)}  {rate:>7}".rstrip()
+
+
+def _by_metric(scores: Mapping[str, Mapping[str, float]]) -> list[tuple[float, float, float]]:
+    return [(scores["model"][m], scores["no_change"][m], scores["running_mean"][m]) for m in METRICS]
 
 
 def main() -> None:
@@ -83,29 +71,26 @@ def main() -> None:
     )
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-
-    x, y, truth = stream(options.seed)
-    baselines = [of_baseline("no change", NoChange(), y), of_baseline("running mean", RunningMean(), y)]
-    best = clairvoyant(y, truth)
     ends = accumulate(n for n, _, _ in STRETCHES)
     changes = [(end - n, name) for end, (n, name, _) in zip(ends, STRETCHES, strict=True)]
-    began = time.perf_counter()
 
-    def report(done: int, ahead: Forecasts) -> None:
-        stretch = [name for first, name in changes if first < done][-1]
-        cells = [scores(f, y, slice(max(done - REPORT, WARM_UP), done)) for f in (ahead, *baselines)]
-        print(_line(f"{done:,}", stretch, cells, f"{done / (time.perf_counter() - began):,.0f}"), flush=True)
-
-    print(f"{len(y):,} rows, each predicted before it is learned; scores of the last {REPORT:,} rows.\n")
+    x, y = stream(options.seed)
+    print(f"{len(y):,} rows, each predicted before it is learned; scores of the last {WINDOW} rows.\n")
     print(_HEADINGS)
-    ahead, beliefs = learn(x, y, DynamicTreeRegressor(random_state=options.seed), report)
-    whole = slice(WARM_UP, len(y))
-    print(_line("all", "", [scores(f, y, whole) for f in (ahead, *baselines)], ""))
-    floor = scores(best, y, whole)
-    print(f"\nBest possible (knowing truth and noise): RMSE {floor.rmse:.2f}, log score {floor.log_score:.2f}.")
+    result = evaluate(
+        DynamicTreeRegressor(random_state=options.seed, n_jobs=-1),
+        (x, y),
+        METRICS,
+        warm_up=100,
+        window=WINDOW,
+        lags=None,
+        progress=Reporter(changes),
+    )
+    print(line("all", "", result.overall(), f"{result.timings.rows_per_second:,.0f}"))
+    print("\nNobody can do better than the noise: RMSE 1.00, log score -1.42.")
 
     picture = options.out / "drift.png"
-    draw(picture, y, [ahead, *baselines], best, beliefs, changes)
+    draw(picture, result, changes)
     print(f"The picture is in {picture}.")
 
 
