@@ -1,0 +1,1 @@
+"""Benchmarks, each a command: ``python -m benchmarks.quality``, ``python -m benchmarks.speed``."""

@@ -1,0 +1,1 @@
+"""Predictive quality, of the engine and beside peers."""

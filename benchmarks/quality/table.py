@@ -1,0 +1,80 @@
+"""Stored results as tables: the best form of each method, sorted, with ours marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.quality.methods.ours import POINT_SUFFIX
+from benchmarks.quality.scores import GREATER_IS_BETTER, MAIN
+
+OURS = "Sapwood"
+
+COLUMNS: dict[bool, dict[str, str]] = {
+    True: {
+        "log_score": "log score",
+        "crps": "CRPS",
+        "rmse": "RMSE",
+        "coverage90": "90 % covers",
+        "width90": "width",
+    },
+    False: {"log_loss": "log loss", "accuracy": "accuracy", "auc": "AUC", "brier": "Brier", "ece": "ECE"},
+}
+
+
+@dataclass(frozen=True)
+class StreamTable:
+    """The results of one stream, best first. ``rows`` holds one result for each method, in its best form."""
+
+    stream: str
+    is_regression: bool
+    rows: list[dict[str, Any]]
+    failed: list[dict[str, Any]]
+
+    @property
+    def main(self) -> str:
+        return MAIN[self.is_regression]
+
+    @property
+    def ours(self) -> dict[str, Any] | None:
+        return next((row for row in self.rows if row["method"] == OURS), None)
+
+    def best_peer(self, score: str) -> dict[str, Any] | None:
+        """The best of the others by one score; our own mean with lent errors is one of the others."""
+        others = [row for row in self.rows if not is_ours(row) and row["scores"][score] is not None]
+        return min(others, key=lambda row: loss(row, score), default=None)
+
+
+def is_ours(row: dict[str, Any]) -> bool:
+    """Whether a result is of our own distribution."""
+    return row["library"] == "sapwood" and not row["method"].endswith(POINT_SUFFIX)
+
+
+def loss(row: dict[str, Any], score: str) -> float:
+    """A score so that less is better; an infinite or undefined one comes last."""
+    value = row["scores"][score]
+    if value is None:
+        return float("inf")
+    return -float(value) if score in GREATER_IS_BETTER else float(value)
+
+
+def tables(results: Iterable[dict[str, Any]], order: Iterable[str]) -> list[StreamTable]:
+    """One table for each stream that has results."""
+    by_stream: dict[str, list[dict[str, Any]]] = {}
+    for result in results:
+        by_stream.setdefault(result["stream"], []).append(result)
+    return [_table(name, by_stream[name]) for name in order if name in by_stream]
+
+
+def _table(stream: str, results: list[dict[str, Any]]) -> StreamTable:
+    is_regression = results[0]["task"] == "regression"
+    best: dict[str, dict[str, Any]] = {}
+    done = [result for result in results if "failed" not in result]
+    for result in done:
+        standing = best.get(result["method"])
+        if standing is None or loss(result, MAIN[is_regression]) < loss(standing, MAIN[is_regression]):
+            best[result["method"]] = result
+    rows = sorted(best.values(), key=lambda row: loss(row, MAIN[is_regression]))
+    failed = [result for result in results if "failed" in result and result["method"] not in best]
+    return StreamTable(stream, is_regression, rows, failed)
