@@ -20,9 +20,9 @@ class Claim:
     paper, ours, defaults : str
         As shown: the paper's value, ours in the paper's setting, ours with the package's defaults.
     verdict : str
-        "reproduced", "better" or "not reproduced", perhaps with a remark.
+        "reproduced", "better" or "not reproduced", perhaps with a remark; "better" or "not better" beyond the paper.
     why : str
-        If not reproduced: the reason.
+        If not: the reason.
     """
 
     where: str
@@ -83,6 +83,11 @@ def statement(
 ) -> Claim:
     """A statement that holds or does not, with the numbers that show it."""
     return Claim(where, what, paper, ours, defaults, "reproduced" if holds else "not reproduced", "" if holds else why)
+
+
+def improvement(what: str, others: str, ours: str, holds: bool, *, why: str = "") -> Claim:
+    """Something the paper does not have: our defaults against what is there."""
+    return Claim("beyond it", what, "–", others, ours, "better" if holds else "not better", "" if holds else why)
 
 
 def _shown(value: Number, band: Band, digits: int) -> str:

@@ -54,6 +54,6 @@ class Experiment(ABC):
 
     def paper(self) -> Record:
         """The paper's numbers, as they are printed there."""
-        text = files("sapwood.reproduce").joinpath("paper", f"{self.name}.json").read_text(encoding="utf-8")
+        text = (files("sapwood.reproduce") / "paper" / f"{self.name}.json").read_text(encoding="utf-8")
         numbers: Record = json.loads(text)
         return numbers

@@ -30,7 +30,7 @@ LABELS = {
     "lambda=0.8": "$\\lambda=0.8$",
     "defaults": "Sapwood's defaults",
 }
-_STYLE: dict[str, Any] = {
+_STYLE: Any = {
     "figure.dpi": 110,
     "savefig.dpi": 110,
     "font.size": 10,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -9,6 +11,7 @@ from numpy.typing import NDArray
 
 from sapwood import DynamicTreeClassifier, DynamicTreeRegressor
 from sapwood._core import Model
+from sapwood.datasets import Stream, load
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -56,3 +59,9 @@ def mean_and_band(values: list[float]) -> tuple[float, float, float]:
     """
     low, high = np.quantile(values, [0.05, 0.95])
     return float(np.mean(values)), float(low), float(high)
+
+
+@lru_cache(maxsize=2)
+def loaded(name: str, data_home: Path | None) -> Stream:
+    """A real data set, read once by a process that runs several jobs on it."""
+    return load(name, data_home)

@@ -100,9 +100,7 @@ def run(
 Outcome = Record | FileNotFoundError
 
 
-def _outcomes(
-    runs: list[_Run], n_processes: int, data_home: Path | None
-) -> Iterator[tuple[_Run, str, Outcome]]:
+def _outcomes(runs: list[_Run], n_processes: int, data_home: Path | None) -> Iterator[tuple[_Run, str, Outcome]]:
     pending = [(run, key, arguments) for run in runs for key, arguments in run.pending.items()]
     if n_processes == 1:
         for run, key, arguments in pending:
@@ -129,7 +127,7 @@ def _processes(n: int) -> Iterator[ProcessPoolExecutor]:
 
 def _one_thread() -> None:
     """Linear algebra in small matrices loses time in threads, and the processes would fight over the cores."""
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     threadpool_limits(1)
 
@@ -166,7 +164,9 @@ def _write_up(run: _Run) -> None:
 def write_json(path: Path, content: Record) -> None:
     """JSON that a person can read and a version control system can compare: a list of numbers stays on one line."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = re.sub(r"\[[^\[\]{}]*\]", lambda found: " ".join(found.group().split()), json.dumps(_rounded(content), indent=1))
+    text = re.sub(
+        r"\[[^\[\]{}]*\]", lambda found: " ".join(found.group().split()), json.dumps(_rounded(content), indent=1)
+    )
     path.write_text(text + "\n", encoding="utf-8")
 
 

@@ -107,7 +107,7 @@ class Parabola(Experiment):
         return [
             statement(
                 "fig. 1",
-                "points kept by ALC gather at the splits (mean distance to the nearest split, over that of a uniform point)",
+                "points kept by ALC gather at the splits (mean distance to the nearest, over that of a uniform point)",
                 "falls",
                 f"{path}; at random {random['nearness'][-1]:.2f}",
                 alc["nearness"][-1] < min(alc["nearness"][0], random["nearness"][-1]),

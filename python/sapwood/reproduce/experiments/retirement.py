@@ -115,7 +115,11 @@ class Retirement(Experiment):
         _band(axes[1], surface["later"], "#0072B2", "half retired before", "-", 1.5)
         axes[2].plot(_GRID, surface["after"][0] - surface["before"][0], color="#0072B2")
         axes[2].annotate(
-            f"largest relative change\n{case['difference']:.1e}", (0.5, 0.9), xycoords="axes fraction", ha="center", va="top"
+            f"largest relative change\n{case['difference']:.1e}",
+            (0.5, 0.9),
+            xycoords="axes fraction",
+            ha="center",
+            va="top",
         )
         axes[0].set_ylabel("probability of class 1" if leaf == "multinomial" else f"y, {leaf} leaves")
 

@@ -1,0 +1,63 @@
+"""Figure 7 (left) and table 1: the electricity market of New South Wales."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from sapwood.reproduce._experiment import Record, Scale
+from sapwood.reproduce._models import Floats, loaded
+from sapwood.reproduce.experiments._table1 import FORGETTING, REAL_ORDERS, Table1
+
+
+class Elec2(Table1):
+    """27,552 half hours, four inputs; does the price rise above its average of the last day?"""
+
+    name = "elec2"
+    title = "ELEC2: the electricity market"
+    shows = "figure 7 (left) and table 1"
+    longest_job_seconds = 40.0
+    scales: ClassVar[Mapping[Scale, Record]] = {
+        "miniature": {
+            "rows": 2000,
+            "offline_rows": 1000,
+            "n_particles": 40,
+            "w": 100,
+            "repeats": 1,
+            "variants": [],
+            "seed": 7,
+        },
+        "quick": {
+            "rows": 27_552,
+            "offline_rows": 10_000,
+            "n_particles": 100,
+            "w": 100,
+            "repeats": 1,
+            "variants": ["w 25", "w 200", "n 27552"],
+            "seed": 7,
+        },
+        "full": {
+            "rows": 27_552,
+            "offline_rows": 10_000,
+            "n_particles": 1000,
+            "w": 100,
+            "repeats": 5,
+            "variants": ["w 25", "w 200", "n 27552"],
+            "seed": 7,
+        },
+    }
+    variants: ClassVar[Mapping[str, tuple[tuple[str, ...], Record]]] = {
+        "w 25": (tuple(FORGETTING), {"w": 25}),
+        "w 200": (tuple(FORGETTING), {"w": 200}),
+        "n 27552": (("OFFLINE",), {"offline_rows": 27_552}),
+    }
+    orders = REAL_ORDERS
+    why: ClassVar[Mapping[str, str]] = {}
+
+    def stream(self, arguments: Record, data_home: Path | None) -> tuple[Floats, Floats]:
+        found = loaded("elec2_paper", data_home)
+        rows = slice(arguments["rows"])
+        return found.X[rows], (found.y[rows] == 2).astype(np.float64)

@@ -1,0 +1,106 @@
+"""Figure 6 and table 1: a rotating exclusive-or, where what was learned long ago misleads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sapwood.datasets import moving_target
+from sapwood.reproduce import _figures
+from sapwood.reproduce._experiment import Record, Scale
+from sapwood.reproduce._models import Floats
+from sapwood.reproduce.experiments._table1 import Table1
+
+#: The paper gives neither; with these our trees score what the paper's do.
+PERIOD, SPREAD = 4000, 0.5
+_TREES = ("lambda=1", "lambda=0.8")
+_ALL = (*_TREES, "QDA-AF", "OLDA-ALR", "defaults")
+
+
+class MovingTarget(Table1):
+    """The paper gives no sizes: period, spread and pool are chosen, and varied."""
+
+    name = "moving-target"
+    title = "MOVINGTARGET: a rotating exclusive-or"
+    shows = "figure 6 and table 1"
+    longest_job_seconds = 50.0
+    scales: ClassVar[Mapping[Scale, Record]] = {
+        "miniature": {
+            "rows": 2000,
+            "offline_rows": 1000,
+            "n_particles": 40,
+            "w": 100,
+            "repeats": 1,
+            "variants": [],
+            "seed": 3000,
+        },
+        "quick": {
+            "rows": 10_000,
+            "offline_rows": 10_000,
+            "n_particles": 100,
+            "w": 100,
+            "repeats": 1,
+            "variants": ["spread 0.35", "period 1000", "w 25", "w 200", "not forgetting"],
+            "seed": 3000,
+        },
+        "full": {
+            "rows": 10_000,
+            "offline_rows": 10_000,
+            "n_particles": 1000,
+            "w": 100,
+            "repeats": 10,
+            "variants": ["spread 0.35", "period 1000", "w 25", "w 200", "not forgetting"],
+            "seed": 3000,
+        },
+    }
+    variants: ClassVar[Mapping[str, tuple[tuple[str, ...], Record]]] = {
+        "spread 0.35": (_ALL, {"spread": 0.35}),
+        "period 1000": (_ALL, {"period": 1000}),
+        "w 25": (_TREES, {"w": 25}),
+        "w 200": (_TREES, {"w": 200}),
+        "not forgetting": (("QDA-AF",), {"parameters": {"step": 0.0}}),
+    }
+    orders = (
+        ("forgetting overcomes the bottleneck of OLDA-ALR", "lambda=0.8", "OLDA-ALR"),
+        ("QDA-AF is inferior here", "lambda=0.8", "QDA-AF"),
+    )
+    why: ClassVar[Mapping[str, str]] = {
+        "QDA-AF is inferior here": "The two clusters of a class lie opposite each other, so that the covariances of "
+        "the classes differ and turn: a quadratic discriminant that forgets fast can follow them, and ours does. With "
+        "its forgetting switched off (in the README) it is as helpless as the paper's.",
+        **dict.fromkeys(
+            ("OFFLINE", "lambda=1", "OLDA-ALR"),
+            "Without skill the rate is the share of the larger class: about 0.656 in the paper, 0.6 here.",
+        ),
+        "defaults": "A quadratic discriminant is nearly the right model for two Gaussian clusters a class; trees must "
+        "cut an oblique boundary into steps.",
+    }
+
+    def stream(self, arguments: Record, data_home: Path | None) -> tuple[Floats, Floats]:
+        found = moving_target(
+            arguments["rows"],
+            period=arguments.get("period", PERIOD),
+            spread=arguments.get("spread", SPREAD),
+            seed=arguments["seed"],
+        )
+        return found.X, found.y.astype(np.float64)
+
+    def draw(self, summary: Record, paper: Record, folder: Path) -> None:
+        super().draw(summary, paper, folder)
+        figure, axes = _figures.panels(1, 4, 12.0, 3.3, sharex=True, sharey=True)
+        found = moving_target(4000, PERIOD, SPREAD, seed=summary["settings"]["seed"])
+        for axis, begin in zip(axes[0], (0, 500, 1000, 1500), strict=True):
+            _snapshot(axis, found.X[begin : begin + 200], found.y[begin : begin + 200], begin)
+        _figures.save(figure, folder / "snapshots.png")
+
+
+def _snapshot(axis: Any, x: Floats, y: Any, begin: int) -> None:
+    for label, (colour, marker) in enumerate((("#0072B2", "o"), ("#D55E00", "^"))):
+        axis.plot(*x[y == label].T, marker, ms=4, color=colour, alpha=0.7, label=f"class {label}")
+    axis.set_title(f"rows {begin} to {begin + len(y)}")
+    axis.set_aspect("equal")
+    if begin == 0:
+        axis.legend(fontsize=8, loc="upper right")
