@@ -9,8 +9,9 @@
 #[repr(u8)]
 pub enum Purpose {
     Resample = 0,
-    Propose = 1,
-    Move = 2,
+    Propagate = 1,
+    /// Candidates of a grow beyond the first.
+    Candidate = 2,
     Discard = 3,
     Mutate = 4,
     Rejuvenate = 5,
@@ -56,6 +57,16 @@ impl Stream {
         }
     }
 
+    /// The first block of a stream, spent as two uniforms of 53 bits, on (0, 1] and [0, 1), and 22 bits left over: what a particle needs
+    /// for one step in most cases, at the cost of one block.
+    pub fn first_block(seed: u64, step: u64, particle: u32, purpose: Purpose) -> Block {
+        let stream = Self::new(seed, step, particle, purpose);
+        let [a, b, c, d] = philox(stream.counter, stream.key);
+        let uniform = |high: u32, low: u32| (u64::from(high) << 21 | u64::from(low >> 11)) as f64;
+        const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
+        Block { positive: (uniform(a, b) + 1.0) * UNIT, uniform: uniform(c, d) * UNIT, rest: (b & 0x7FF) << 11 | (d & 0x7FF) }
+    }
+
     fn next_u64(&mut self) -> u64 {
         if self.n_used == 4 {
             self.block = philox(self.counter, self.key);
@@ -89,6 +100,28 @@ impl Stream {
     }
 }
 
+/// Random numbers of one particle for one step.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// On (0, 1].
+    pub positive: f64,
+    /// On [0, 1).
+    pub uniform: f64,
+    rest: u32,
+}
+
+/// A fair coin that comes with a uniform: the last of its 53 bits, which nothing else can feel.
+pub fn coin(uniform: f64) -> bool {
+    ((uniform * (1u64 << 53) as f64) as u64) & 1 == 1
+}
+
+impl Block {
+    /// Uniform on {0, ..., n-1}, from the 22 bits that are left; the bias is below n / 2^22.
+    pub fn below(&self, n: usize) -> usize {
+        ((self.rest as u64 * n as u64) >> 22) as usize
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,12 +140,12 @@ mod tests {
     #[test]
     fn streams_differ_in_every_part_of_the_key() {
         let first = |seed, step, particle, purpose| Stream::new(seed, step, particle, purpose).next_u64();
-        let base = first(1, 2, 3, Purpose::Move);
-        assert_ne!(base, first(2, 2, 3, Purpose::Move));
-        assert_ne!(base, first(1, 3, 3, Purpose::Move));
-        assert_ne!(base, first(1, 2 + (1 << 32), 3, Purpose::Move));
-        assert_ne!(base, first(1, 2, 4, Purpose::Move));
-        assert_ne!(base, first(1, 2, 3, Purpose::Propose));
+        let base = first(1, 2, 3, Purpose::Candidate);
+        assert_ne!(base, first(2, 2, 3, Purpose::Candidate));
+        assert_ne!(base, first(1, 3, 3, Purpose::Candidate));
+        assert_ne!(base, first(1, 2 + (1 << 32), 3, Purpose::Candidate));
+        assert_ne!(base, first(1, 2, 4, Purpose::Candidate));
+        assert_ne!(base, first(1, 2, 3, Purpose::Propagate));
     }
 
     #[test]

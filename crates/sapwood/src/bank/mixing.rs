@@ -84,7 +84,7 @@ mod tests {
     fn one_rate_follows_the_rule_as_written() {
         let phi = 0.9;
         let mut mixing = TwoLevel::new(&[phi], 0.98, 3);
-        let mut expected = [1.0 / 3.0; 3];
+        let mut expected = [1.0 / 3.0_f64; 3];
         for step in 0..50 {
             let densities = [0.5, 0.1 + 0.01 * f64::from(step), 0.4];
             mixing.update(&densities.map(f64::ln));

@@ -15,7 +15,7 @@ pub use resample::systematic;
 use crate::config::{Discard, FORGETTING_GRID, Settings};
 use crate::leaf::LeafModel;
 use crate::num::{exp, ln};
-use crate::pool::Pool;
+use crate::pool::{PointStats, Pool};
 use crate::rng::{Purpose, Stream};
 use crate::tree::{Forest, NodeId, Place, TreePrior};
 
@@ -52,6 +52,7 @@ pub struct Cloud<M: LeafModel> {
     pub(crate) range: Vec<(f64, f64)>,
     /// Particle-summed discard score of each slot.
     pub(crate) tally: Vec<f64>,
+    point_stats: PointStats,
     tree_prior: TreePrior,
     /// Counts changes of the leaf prior; fits made under an older one are out of date. Starts at 1: 0 marks no fit.
     version: u64,
@@ -114,6 +115,7 @@ impl<M: LeafModel> Cloud<M> {
             trees: Vec::new(),
             range: vec![(f64::INFINITY, f64::NEG_INFINITY); settings.n_inputs()],
             tally: Vec::new(),
+            point_stats: PointStats::default(),
             settings,
             model,
             seed,
@@ -122,6 +124,7 @@ impl<M: LeafModel> Cloud<M> {
             version: 1,
             scratch: Scratch::default(),
         };
+        cloud.renew_point_stats();
         let root = cloud.new_root_leaf();
         // Automatic forgetting starts evenly spread over its grid.
         let n_values = cloud.settings.forgetting_values().len() as u32;
@@ -134,6 +137,11 @@ impl<M: LeafModel> Cloud<M> {
             }
         }
         cloud
+    }
+
+    /// Keep point statistics about the origin that most leaves have.
+    pub(crate) fn renew_point_stats(&mut self) {
+        self.point_stats.renew(&self.model, &self.pool);
     }
 
     fn new_root_leaf(&mut self) -> NodeId {
@@ -203,6 +211,7 @@ impl<M: LeafModel> Cloud<M> {
 
         self.widen_range(x);
         let slot = self.pool.insert(x, y, weight, arrival, |out| out.copy_from_slice(&point));
+        self.point_stats.insert(&self.model, &self.pool, slot);
         if self.uses_scores() {
             self.tally.resize(self.pool.n_slots(), 0.0);
             self.tally[slot as usize] = 0.0;
@@ -261,11 +270,18 @@ impl<M: LeafModel> Cloud<M> {
                 leaf.refit(&self.model, self.settings.config.evidence, self.version, total);
                 leaf.total(total);
                 let value = self.model.ln_predictive(leaf.fit(), total, &leaf.origin, point, weight);
+                // A density too small for its logarithm says nothing about the others.
+                let value = if value.is_nan() { f64::NEG_INFINITY } else { value };
                 leaf_marks.set(place.leaf, value);
                 value
             });
             max = max.max(ln_weight);
             masses.push(ln_weight);
+        }
+        if max.is_infinite() {
+            // No particle can tell: all are kept as they are.
+            masses.iter_mut().zip(&self.trees).for_each(|(mass, tree)| *mass = f64::from(tree.n_copies));
+            return f64::MIN;
         }
         let mut sum = 0.0;
         for (mass, tree) in masses.iter_mut().zip(&self.trees) {
@@ -305,6 +321,7 @@ impl<M: LeafModel> Cloud<M> {
             leaf.recentre(model, pool, &origin);
             leaf.invalidate();
         });
+        self.renew_point_stats();
     }
 
     /// Let go of a tree, taking the scores of freed leaves out of the tally.

@@ -48,6 +48,10 @@ pub trait LeafModel: Clone + Send + Sync {
 
     /// Add a point `weight` times; a negative weight forgets it.
     fn observe(&self, stats: &mut [f64], origin: &[f64], point: &[f64], weight: f64);
+    /// Whether adding a point is enough work that its statistics are worth keeping.
+    fn keeps_point_stats(&self) -> bool {
+        false
+    }
     /// Express statistics about another origin.
     fn shift(&self, stats: &mut [f64], from: &[f64], to: &[f64]);
     /// An origin nearer to the data, where the present one is too far away for the precision of the statistics.
@@ -56,8 +60,19 @@ pub trait LeafModel: Clone + Send + Sync {
     /// the left is the right child's.
     fn divide(&self, division: Division, retired: &[f64], origin: &[f64], split: &Split, share: f64, left: &mut [f64]);
 
+    /// Whether statistics read from a file could have come from data.
+    fn are_possible(&self, stats: &[f64], origin: &[f64]) -> bool;
+
     /// `ln Z` of a leaf with these statistics. `scratch` is working space of any content.
     fn ln_evidence(&self, evidence: Evidence, total: &[f64], retired: &[f64], origin: &[f64], scratch: &mut Vec<f64>) -> f64;
+    /// What [`LeafModel::ln_evidence_rows`] wants of a leaf: its statistics together with the prior's.
+    fn posterior_row(&self, total: &[f64], origin: &[f64], row: &mut [f64]);
+    /// Joint evidence of many leaves at once. `rows` holds their posterior rows one after another, `n` the number of points in each.
+    fn ln_evidence_rows(&self, rows: &[f64], n: &[f64], out: &mut [f64]);
+    /// What the joint evidence adds for the share of a leaf's points that are retired.
+    fn retired_bonus(&self) -> f64 {
+        0.0
+    }
     /// The posterior of a leaf with these statistics.
     fn fit(&self, evidence: Evidence, total: &[f64], retired: &[f64], origin: &[f64], fit: &mut Fit);
     /// `ln` of the predictive density (or probability) of a point that counts `weight` times.

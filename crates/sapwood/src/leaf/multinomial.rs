@@ -6,19 +6,33 @@
 use super::{Fit, LeafModel};
 use crate::config::{Division, Evidence};
 use crate::num::ln;
-use crate::num::special::ln_gamma;
+use crate::num::special::{ln_gamma, ln_gamma_parts};
 use crate::tree::Split;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Multinomial {
     n_classes: usize,
-    /// Pseudo-counts a class; none means `1/K`.
+    /// Pseudo-counts a class, as asked for; none means `1/K`.
     dirichlet: Option<f64>,
+    /// `a0`, `K a0`, and the log gammas of both.
+    pseudo_count: f64,
+    pseudo_total: f64,
+    ln_gamma_count: f64,
+    ln_gamma_total: f64,
 }
 
 impl Multinomial {
     pub fn new(n_classes: usize, dirichlet: Option<f64>) -> Self {
-        Self { n_classes, dirichlet }
+        let pseudo_count = dirichlet.unwrap_or(1.0 / n_classes.max(1) as f64);
+        let pseudo_total = pseudo_count * n_classes.max(1) as f64;
+        Self {
+            n_classes,
+            dirichlet,
+            pseudo_count,
+            pseudo_total,
+            ln_gamma_count: ln_gamma(pseudo_count),
+            ln_gamma_total: ln_gamma(pseudo_total),
+        }
     }
 
     pub fn n_classes(&self) -> usize {
@@ -26,27 +40,27 @@ impl Multinomial {
     }
 
     pub fn set_n_classes(&mut self, n_classes: usize) {
-        self.n_classes = n_classes;
-    }
-
-    fn pseudo_count(&self) -> f64 {
-        self.dirichlet.unwrap_or(1.0 / self.n_classes.max(1) as f64)
+        *self = Self::new(n_classes, self.dirichlet);
     }
 
     fn ln_z(&self, stats: &[f64]) -> f64 {
-        let a0 = self.pseudo_count();
-        let total = a0 * self.n_classes as f64;
-        let mut value = ln_gamma(total) - ln_gamma(total + stats[0]);
+        let (ln_gamma_n, mut product) = ln_gamma_parts(self.pseudo_total + stats[0].max(0.0));
+        let mut value = self.ln_gamma_total - ln_gamma_n;
         // A class without counts contributes lnG(a0) - lnG(a0) = 0.
         for &count in stats[1..].iter().filter(|&&count| count > 0.0) {
-            value += ln_gamma(a0 + count) - ln_gamma(a0);
+            let (ln_gamma_k, product_k) = ln_gamma_parts(self.pseudo_count + count);
+            value += ln_gamma_k - self.ln_gamma_count;
+            product /= product_k;
+            if !(1e-200..1e200).contains(&product) {
+                value += ln(product);
+                product = 1.0;
+            }
         }
-        value
+        value + ln(product)
     }
 
     fn probability(&self, stats: &[f64], class: usize) -> f64 {
-        let a0 = self.pseudo_count();
-        (stats[1 + class].max(0.0) + a0) / (stats[0].max(0.0) + a0 * self.n_classes as f64)
+        (stats[1 + class].max(0.0) + self.pseudo_count) / (stats[0].max(0.0) + self.pseudo_total)
     }
 }
 
@@ -88,10 +102,26 @@ impl LeafModel for Multinomial {
         }
     }
 
+    fn are_possible(&self, stats: &[f64], _origin: &[f64]) -> bool {
+        let n: f64 = stats[1..].iter().sum();
+        let slack = 1e-9 * (1.0 + n.abs());
+        stats[1..].iter().all(|count| *count >= -slack) && (stats[0] - n).abs() <= slack
+    }
+
     fn ln_evidence(&self, evidence: Evidence, total: &[f64], retired: &[f64], _origin: &[f64], _scratch: &mut Vec<f64>) -> f64 {
         match evidence {
             Evidence::Joint => self.ln_z(total),
             Evidence::Conditional => self.ln_z(total) - self.ln_z(retired),
+        }
+    }
+
+    fn posterior_row(&self, total: &[f64], _origin: &[f64], row: &mut [f64]) {
+        row.copy_from_slice(total);
+    }
+
+    fn ln_evidence_rows(&self, rows: &[f64], _n: &[f64], out: &mut [f64]) {
+        for (row, value) in rows.chunks_exact(self.stat_len()).zip(out) {
+            *value = self.ln_z(row);
         }
     }
 
@@ -104,8 +134,8 @@ impl LeafModel for Multinomial {
         if weight == 1.0 {
             return ln(self.probability(total, class));
         }
-        let a = total[1 + class].max(0.0) + self.pseudo_count();
-        let n = total[0].max(0.0) + self.pseudo_count() * self.n_classes as f64;
+        let a = total[1 + class].max(0.0) + self.pseudo_count;
+        let n = total[0].max(0.0) + self.pseudo_total;
         ln_gamma(a + weight) - ln_gamma(a) - ln_gamma(n + weight) + ln_gamma(n)
     }
 
@@ -119,3 +149,7 @@ impl LeafModel for Multinomial {
         (0..self.n_classes).map(|class| self.probability(total, class)).map(|p| if p > 0.0 { -p * ln(p) } else { 0.0 }).sum()
     }
 }
+
+#[cfg(test)]
+#[path = "multinomial_tests.rs"]
+mod tests;

@@ -1,20 +1,12 @@
 //! Numerical building blocks: portable special functions, packed Cholesky factors, sums in log space.
 
 pub mod cholesky;
+mod elementary;
 pub mod special;
 
 pub const LN_2PI: f64 = 1.837_877_066_409_345_5;
 
-/// Natural logarithm from the pinned library, so that results agree on every platform.
-#[inline]
-pub fn ln(x: f64) -> f64 {
-    libm::log(x)
-}
-
-#[inline]
-pub fn exp(x: f64) -> f64 {
-    libm::exp(x)
-}
+pub use elementary::{exp, ln};
 
 /// `ln sum exp(x_i)`; minus infinity for an empty or all-minus-infinity input.
 pub fn ln_sum_exp(values: impl Iterator<Item = f64> + Clone) -> f64 {

@@ -2,9 +2,16 @@
 
 use super::{LN_2PI, exp, ln};
 
-/// `ln Gamma(x)` for `x > 0`: Stirling's series above 10, shifted there by the recurrence from below.
-/// Absolute error below 1e-13 of the larger of 1 and the result.
+/// `ln Gamma(x)` for `x > 0`. Absolute error below 1e-13 of the larger of 1 and the result.
 pub fn ln_gamma(x: f64) -> f64 {
+    let (value, product) = ln_gamma_parts(x);
+    if product == 1.0 { value } else { value - ln(product) }
+}
+
+/// `ln Gamma(x) = value - ln(product)`: Stirling's series above 10, where the recurrence moves smaller arguments. Sums of many such terms
+/// need one logarithm for all their products.
+#[inline]
+pub fn ln_gamma_parts(x: f64) -> (f64, f64) {
     debug_assert!(x > 0.0);
     let mut x = x;
     let mut product = 1.0;
@@ -16,8 +23,7 @@ pub fn ln_gamma(x: f64) -> f64 {
     let r2 = r * r;
     let series =
         r * (1.0 / 12.0 - r2 * (1.0 / 360.0 - r2 * (1.0 / 1260.0 - r2 * (1.0 / 1680.0 - r2 * (1.0 / 1188.0 - r2 * (691.0 / 360_360.0))))));
-    let value = (x - 0.5) * ln(x) - x + 0.5 * LN_2PI + series;
-    if product == 1.0 { value } else { value - ln(product) }
+    ((x - 0.5) * ln(x) - x + 0.5 * LN_2PI + series, product)
 }
 
 /// Standard normal density.
@@ -50,16 +56,17 @@ pub fn normal_quantile(q: f64) -> f64 {
     if q < 0.5 { -z } else { z }
 }
 
-/// Regularised incomplete beta function `I_x(a, b)` by Lentz's continued fraction.
-fn incomplete_beta(a: f64, b: f64, x: f64, ln_beta: f64) -> f64 {
+/// Regularised incomplete beta function `I_x(a, b)` by Lentz's continued fraction; `y = 1 - x` is given too, so that neither is lost to
+/// rounding where the other is near 1.
+fn incomplete_beta(a: f64, b: f64, x: f64, y: f64, ln_beta: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
     }
-    if x >= 1.0 {
+    if y <= 0.0 {
         return 1.0;
     }
-    let front = exp(a * ln(x) + b * libm::log1p(-x) - ln_beta);
-    if x < (a + 1.0) / (a + b + 2.0) { front * beta_fraction(a, b, x) / a } else { 1.0 - front * beta_fraction(b, a, 1.0 - x) / b }
+    let front = exp(a * ln(x) + b * ln(y) - ln_beta);
+    if x < (a + 1.0) / (a + b + 2.0) { front * beta_fraction(a, b, x) / a } else { 1.0 - front * beta_fraction(b, a, y) / b }
 }
 
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
@@ -95,11 +102,8 @@ pub fn student_t_cdf(t: f64, df: f64) -> f64 {
     if df >= HILL_DF {
         return normal_cdf(student_t_to_normal(t, df));
     }
-    let tail = if t * t < df {
-        0.5 - 0.5 * incomplete_beta(0.5, 0.5 * df, t * t / (df + t * t), ln_beta_half(df))
-    } else {
-        0.5 * incomplete_beta(0.5 * df, 0.5, df / (df + t * t), ln_beta_half(df))
-    };
+    let square = df + t * t;
+    let tail = 0.5 * incomplete_beta(0.5 * df, 0.5, df / square, t * t / square, ln_beta_half(df));
     if t > 0.0 { 1.0 - tail } else { tail }
 }
 

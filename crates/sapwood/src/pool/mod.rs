@@ -1,5 +1,9 @@
 //! The active pool: the observations that every particle of a cloud can still split on.
 
+mod point_stats;
+
+pub use point_stats::PointStats;
+
 use std::collections::VecDeque;
 
 use crate::error::{Error, Result};

@@ -128,6 +128,7 @@ pub fn read_cloud<M: LeafModel>(
 
     cloud.pool = Pool::read(r, n_inputs, cloud.model.point_len(), cloud.step)?;
     check_pool(&cloud)?;
+    cloud.renew_point_stats();
     cloud.tally = r.f64s()?;
     let expected_tally = if cloud.uses_scores() { cloud.pool.n_slots() } else { 0 };
     require(cloud.tally.len() == expected_tally, "the discard scores do not fit the pool")?;
@@ -152,6 +153,7 @@ pub fn read_cloud<M: LeafModel>(
     cloud.forest = forest;
     cloud.trees = trees;
     check_routing(&cloud)?;
+    check_sums(&cloud)?;
     Ok(cloud)
 }
 
@@ -210,7 +212,12 @@ fn read_leaf<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>) -> Result<LeafNode>
     leaf.scores = r.f64s()?;
     leaf.n_tallied = r.u32()?;
     leaf.scored = r.bool()?;
-    require(leaf.retired[0] >= 0.0, "a leaf has retired a negative number of points")?;
+    let total: Vec<f64> = leaf.active.iter().zip(&leaf.retired).map(|(a, r)| a + r).collect();
+    for stats in [&leaf.retired, &total] {
+        require(cloud.model.are_possible(stats, &leaf.origin), "a leaf's statistics cannot have come from data")?;
+    }
+    let tallied = cloud.uses_scores() || (leaf.scores.is_empty() && leaf.n_tallied == 0 && !leaf.scored);
+    require(tallied, "a leaf has scores that nobody asked for")?;
     require(leaf.lower.len() == boxed && leaf.upper.len() == boxed, "a leaf's box has the wrong number of sides")?;
     require(leaf.lower.iter().chain(&leaf.upper).all(|bound| !bound.is_nan()), "a leaf's box is not made of numbers")?;
     require(leaf.scores.is_empty() || leaf.scores.len() == leaf.slots.len(), "a leaf's scores do not fit its points")?;
@@ -238,6 +245,29 @@ fn check_routing<M: LeafModel>(cloud: &Cloud<M>) -> Result<()> {
             }
         });
         require(all_home && n_listed == n_active, LOST)?;
+    }
+    Ok(())
+}
+
+/// A leaf's active statistics are the sums over its points, to what rounding can have done.
+fn check_sums<M: LeafModel>(cloud: &Cloud<M>) -> Result<()> {
+    for leaf_ix in cloud.forest.live_leaves() {
+        let leaf = cloud.forest.leaf(leaf_ix);
+        let mut sums = vec![0.0; leaf.active.len()];
+        let mut sizes = vec![0.0; leaf.active.len()];
+        let mut one = vec![0.0; leaf.active.len()];
+        for &slot in &leaf.slots {
+            one.fill(0.0);
+            cloud.model.observe(&mut one, &leaf.origin, cloud.pool.point(slot), cloud.pool.weight(slot));
+            for ((sum, size), value) in sums.iter_mut().zip(&mut sizes).zip(&one) {
+                *sum += value;
+                *size += value.abs();
+            }
+        }
+        // Points that have come and gone may have been much larger than those that are left.
+        let largest = sizes.iter().fold(1.0f64, |a, b| a.max(*b));
+        let close = leaf.active.iter().zip(&sums).all(|(a, b)| (a - b).abs() <= 1e-3 * largest);
+        require(close, "a leaf's statistics are not those of its points")?;
     }
     Ok(())
 }

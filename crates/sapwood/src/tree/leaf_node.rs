@@ -56,11 +56,27 @@ impl Clone for LeafNode {
     }
 }
 
-/// Order by value, missing values last, then by arrival: never by slot, which says only where a point happens to be kept.
-fn by_value(pool: &Pool, dim: usize, a: u32, b: u32) -> std::cmp::Ordering {
-    let (x, y) = (pool.x(a)[dim], pool.x(b)[dim]);
-    // NaN compares as greater than everything; total_cmp would tell -0 from 0, which no split can.
-    x.partial_cmp(&y).unwrap_or_else(|| x.is_nan().cmp(&y.is_nan())).then_with(|| pool.arrival(a).cmp(&pool.arrival(b)))
+/// A point's place in an order along one dimension, as one integer: value (missing last), then arrival, then slot. Two points of one pool
+/// arrive less than 2^32 rows apart, so the low half of the arrival tells them apart and the slot never decides.
+pub type SortKey = u128;
+
+#[inline]
+fn sort_key(pool: &Pool, dim: usize, slot: u32) -> SortKey {
+    let value = pool.x(slot)[dim];
+    let ordered = if value.is_nan() {
+        u64::MAX
+    } else {
+        // Negative zero counts as zero, as it does for every split. Flipping bits makes the order of floats that of integers.
+        let bits = (value + 0.0).to_bits();
+        bits ^ (((bits as i64 >> 63) as u64) | 1 << 63)
+    };
+    u128::from(ordered) << 64 | u128::from(pool.arrival(slot) as u32) << 32 | u128::from(slot)
+}
+
+/// Where a point stands, or would stand, in an order along `dim`.
+fn position_in(order: &[u32], pool: &Pool, dim: usize, slot: u32) -> usize {
+    let own = sort_key(pool, dim, slot);
+    order.partition_point(|&other| sort_key(pool, dim, other) < own)
 }
 
 impl LeafNode {
@@ -98,15 +114,18 @@ impl LeafNode {
     }
 
     /// The slots sorted along one dimension.
-    pub fn sorted(&mut self, dim: usize, pool: &Pool) -> &[u32] {
+    pub fn sorted(&mut self, dim: usize, pool: &Pool, keys: &mut Vec<SortKey>) -> &[u32] {
         if self.sorted.len() <= dim {
             self.sorted.resize_with(pool.n_inputs(), Vec::new);
         }
         let order = &mut self.sorted[dim];
         if order.len() != self.slots.len() {
+            // Keys are gathered first: comparing through the pool would be most of the cost.
+            keys.clear();
+            keys.extend(self.slots.iter().map(|&slot| sort_key(pool, dim, slot)));
+            keys.sort_unstable();
             order.clear();
-            order.extend_from_slice(&self.slots);
-            order.sort_unstable_by(|&a, &b| by_value(pool, dim, a, b));
+            order.extend(keys.iter().map(|&key| key as u32));
         }
         order
     }
@@ -127,7 +146,7 @@ impl LeafNode {
     pub fn add_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, slot: u32) {
         for (dim, order) in self.sorted.iter_mut().enumerate() {
             if order.len() == self.slots.len() && !order.is_empty() {
-                let at = order.partition_point(|&other| by_value(pool, dim, other, slot).is_lt());
+                let at = position_in(order, pool, dim, slot);
                 order.insert(at, slot);
             }
         }
@@ -140,7 +159,7 @@ impl LeafNode {
     pub fn remove_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, slot: u32) -> usize {
         for (dim, order) in self.sorted.iter_mut().enumerate() {
             if order.len() == self.slots.len() {
-                let at = order.partition_point(|&other| by_value(pool, dim, other, slot).is_lt());
+                let at = position_in(order, pool, dim, slot);
                 order.remove(at);
             }
         }
@@ -169,9 +188,11 @@ impl LeafNode {
         let position = self.remove_point(model, pool, slot);
         if lambda < 1.0 && self.retired[0] > 0.0 {
             self.retired.iter_mut().for_each(|r| *r *= lambda);
-            self.invalidate();
+            self.scored = false;
         }
         model.observe(&mut self.retired, &self.origin, pool.point(slot), pool.weight(slot));
+        // Even where nothing is forgotten, the evidence may tell retired points from active ones, and the sum rounds differently.
+        self.fit_version = 0;
         position
     }
 
@@ -215,7 +236,8 @@ impl LeafNode {
         if self.fit_version != version {
             self.total(total);
             model.fit(evidence, total, &self.retired, &self.origin, &mut self.fit);
-            self.fit_version = version;
+            // A fit that the prior does not support borrows the stream's running scale, which the next row will move.
+            self.fit_version = if self.fit.ln_evidence == f64::NEG_INFINITY { 0 } else { version };
         }
         &self.fit
     }

@@ -7,7 +7,7 @@
 mod leaf_node;
 mod prior;
 
-pub use leaf_node::{LeafNode, add_shifted};
+pub use leaf_node::{LeafNode, SortKey, add_shifted};
 pub use prior::TreePrior;
 
 /// A rule `x[dim] < cut` goes left; a missing value follows `nan_left`.

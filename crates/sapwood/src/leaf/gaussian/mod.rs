@@ -10,6 +10,7 @@
 //! then gives everything: `|G*|` from the first `m` pivots, `S` as the Schur complement of the last, and the mean and leverage at any
 //! input by one forward solve.
 
+mod lanes;
 mod prior;
 
 pub use prior::{FixedPrior, GaussianPrior, Pseudo};
@@ -91,7 +92,7 @@ impl Gaussian {
         scratch: &mut Vec<f64>,
     ) -> f64 {
         match evidence {
-            Evidence::Joint if total[0] > 0.0 => ln_z + self.prior.retired_bonus(self.n_coefficients()) * retired[0] / total[0],
+            Evidence::Joint if total[0] > 0.0 => ln_z + self.retired_bonus() * retired[0] / total[0],
             Evidence::Joint => ln_z,
             // A retired part that its prior cannot normalise is left where it is.
             Evidence::Conditional => ln_z - self.ln_z(retired, origin, scratch).map_or(0.0, |(ln_z0, _, _)| ln_z0),
@@ -200,6 +201,12 @@ impl LeafModel for Gaussian {
         }
     }
 
+    fn keeps_point_stats(&self) -> bool {
+        /// Two kilobytes a point: beyond that the sums are no longer read from the cache.
+        const AT_MOST: usize = 256;
+        self.n_regressors > 0 && self.stat_len() <= AT_MOST
+    }
+
     fn shift(&self, stats: &mut [f64], from: &[f64], to: &[f64]) {
         shift_moments(stats, from, to);
     }
@@ -277,11 +284,29 @@ impl LeafModel for Gaussian {
         });
     }
 
+    fn are_possible(&self, stats: &[f64], origin: &[f64]) -> bool {
+        let proper = Gaussian { prior: self.prior.proper_fallback(&self.scale), ..self.clone() };
+        stats[0] >= 0.0 && proper.posterior(stats, origin, &mut Vec::new()).is_some_and(|(df, s)| df.is_finite() && s.is_finite())
+    }
+
     fn ln_evidence(&self, evidence: Evidence, total: &[f64], retired: &[f64], origin: &[f64], scratch: &mut Vec<f64>) -> f64 {
         match self.ln_z(total, origin, scratch) {
             Some((ln_z, _, _)) => self.with_evidence_kind(evidence, ln_z, total, retired, origin, scratch),
             None => f64::NEG_INFINITY,
         }
+    }
+
+    fn posterior_row(&self, total: &[f64], origin: &[f64], row: &mut [f64]) {
+        row.copy_from_slice(total);
+        self.prior.add_to(row, origin);
+    }
+
+    fn ln_evidence_rows(&self, rows: &[f64], n: &[f64], out: &mut [f64]) {
+        lanes::ln_evidence_rows(self, rows, n, out);
+    }
+
+    fn retired_bonus(&self) -> f64 {
+        self.prior.retired_bonus(self.n_coefficients())
     }
 
     fn fit(&self, evidence: Evidence, total: &[f64], retired: &[f64], origin: &[f64], fit: &mut Fit) {
@@ -295,8 +320,11 @@ impl LeafModel for Gaussian {
                 // The improper prior has no posterior here. Moves must leave this state; until they do, predict under the proper prior.
                 fit.ln_evidence = f64::NEG_INFINITY;
                 let fallback = Gaussian { prior: self.prior.proper_fallback(&self.scale), ..self.clone() };
+                let known = fallback.posterior(total, origin, &mut fit.factor);
+                // Moments that rounding has made impossible count as none.
+                let nothing = vec![0.0; total.len()];
                 (fit.df, fit.sum_of_squares) =
-                    fallback.posterior(total, origin, &mut fit.factor).expect("a proper prior supports every leaf");
+                    known.or_else(|| fallback.posterior(&nothing, origin, &mut fit.factor)).expect("a proper prior needs no data");
             }
         }
     }
