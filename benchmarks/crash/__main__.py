@@ -1,0 +1,73 @@
+"""Kill ``sapwood learn`` again and again, resume it, and compare what it leaves with an uninterrupted run.
+
+    python -m benchmarks.crash                 200 kills
+    python -m benchmarks.crash --kills 8       a short look
+
+A round starts a run, sends it SIGKILL at a moment drawn uniformly over the length of an uninterrupted run, starts it
+again with --resume, and so on until it gets through. Then the model, the predictions and the quarantined rows must be
+those of the uninterrupted run, byte for byte, and no row may be lost or doubled. Rounds take turns between jobs that
+differ in source, task and files. The exit code says whether all rounds ended so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.crash.jobs import JOBS, Job
+
+
+def one_round(job: Job, folder: Path, length: float, rng: np.random.Generator, most_kills: int) -> int:
+    """Run a job to its end through at most `most_kills` kills; returns how many there were."""
+    n_kills = 0
+    while True:
+        run = job.start(folder)
+        deadline = time.monotonic() + rng.uniform(0.0, length)
+        while run.poll() is None and (time.monotonic() < deadline or n_kills == most_kills):
+            time.sleep(0.002)
+        if run.poll() is None:
+            run.kill()
+            run.wait()
+            n_kills += 1
+        elif run.returncode == 0:
+            return n_kills
+        else:
+            errors = run.stderr.read().decode() if run.stderr else ""
+            raise SystemExit(f"{job.name}: ended with exit code {run.returncode} after {n_kills} kills: {errors}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--rows", type=int, default=4000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    rng = np.random.default_rng(options.seed)
+    n_kills, n_rounds, n_faults, lengths, whole = 0, 0, 0, {}, {}
+    with tempfile.TemporaryDirectory() as root:
+        for job in JOBS:
+            folder = Path(root) / job.name
+            folder.mkdir()
+            job.make_source(folder, options.rows)
+            began = time.monotonic()
+            if job.start(folder).wait() != 0:
+                raise SystemExit(f"{job.name}: the uninterrupted run failed")
+            lengths[job.name], whole[job.name] = time.monotonic() - began, job.collect(folder)
+        while n_kills < options.kills:
+            job = JOBS[n_rounds % len(JOBS)]
+            folder = Path(root) / job.name
+            here = one_round(job, folder, lengths[job.name], rng, options.kills - n_kills)
+            faults = job.differences(whole[job.name], job.collect(folder), options.rows)
+            n_kills, n_rounds, n_faults = n_kills + here, n_rounds + 1, n_faults + len(faults)
+            print(f"{job.name:28} {here:3} kills  {'; '.join(faults) or 'identical'}", flush=True)
+    print(f"{n_kills} kills in {n_rounds} runs: {n_faults} differences from the uninterrupted runs")
+    return int(n_faults > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""Labels that come from a second source, by position or by key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sapwood._files import to_bytes
+from sapwood.stream import SourceError, evaluate
+
+Maker = Callable[..., Any]
+
+
+def write(path: Path, columns: dict[str, Any]) -> str:
+    rows = zip(*(np.asarray(values).tolist() for values in columns.values()), strict=True)
+    lines = [",".join(columns), *(",".join("" if v != v else str(v) for v in row) for row in rows)]
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def inputs(X: Any) -> dict[str, Any]:
+    return {f"x{i}": X[:, i] for i in range(X.shape[1])}
+
+
+@pytest.fixture
+def one_source(tmp_path: Path, regressor_maker: Maker, numbers: tuple[Any, Any]) -> Callable[..., Any]:
+    """What a source that holds everything gives."""
+    X, y = numbers
+    path = write(tmp_path / "whole.csv", {**inputs(X), "y": y})
+    return lambda delay: evaluate(regressor_maker(), path, target="y", delay=delay, lags=None)
+
+
+@pytest.mark.parametrize("delay", [0, 20])
+def test_labels_by_position_are_like_a_column(
+    delay: int, tmp_path: Path, regressor_maker: Maker, numbers: tuple[Any, Any], one_source: Callable[..., Any]
+) -> None:
+    X, y = numbers
+    rows = write(tmp_path / "rows.csv", inputs(X))
+    labels = write(tmp_path / "labels.csv", {"y": y})
+    result = evaluate(regressor_maker(), rows, target="y", labels=labels, delay=delay, lags=None)
+    whole = one_source(delay)
+    assert to_bytes(result.model) == to_bytes(whole.model)
+    assert result.overall() == whole.overall()
+
+
+def test_labels_by_key_may_come_in_any_order(
+    tmp_path: Path, regressor_maker: Maker, numbers: tuple[Any, Any], rng: np.random.Generator
+) -> None:
+    """The model learns rows in the order of their labels, each when both have come."""
+    X, y = numbers
+    key = np.array([f"order {i}" for i in range(400)])
+    # Labels are shuffled within blocks of 10 rows.
+    order = np.concatenate([first + rng.permutation(10) for first in range(0, 400, 10)])
+    rows = write(tmp_path / "rows.csv", {"id": key, **inputs(X)})
+    labels = write(tmp_path / "labels.csv", {"id": key[order], "y": y[order]})
+    result = evaluate(regressor_maker(), rows, target="y", labels=labels, key="id", lags=None)
+    arrival = np.maximum(np.argsort(order), np.arange(400))
+    # Two labels that become usable after the same row are learned in the order of the rows.
+    learned = np.lexsort((np.arange(400), arrival))
+    plain = regressor_maker().partial_fit(X[learned], y[learned])
+    names = result.model.__dict__.pop("feature_names_in_")
+    assert list(names) == ["x0", "x1", "x2"]
+    assert to_bytes(result.model) == to_bytes(plain)
+    assert result.n_scored == 400
+
+
+def test_rows_whose_label_never_comes_are_forecast_only(
+    tmp_path: Path, classifier_maker: Maker, labels: tuple[Any, Any]
+) -> None:
+    X, y = labels
+    y = np.where(y == "new", "up", y)
+    has_label = np.arange(400) % 4 != 0
+    rows = write(tmp_path / "rows.csv", {"id": np.arange(400), **inputs(X)})
+    late = write(tmp_path / "labels.csv", {"id": np.arange(400)[has_label], "y": y[has_label]})
+    result = evaluate(classifier_maker(), rows, target="y", labels=late, key="id", delay=30)
+    assert (result.n_rows, result.n_learned, result.n_scored) == (400, 300, 300)
+    assert [label is None for label in result.predictions["y"]] == (~has_label).tolist()
+
+
+def test_a_label_beyond_the_wait_is_not_waited_for(
+    tmp_path: Path, regressor_maker: Maker, numbers: tuple[Any, Any]
+) -> None:
+    X, y = numbers
+    rows = write(tmp_path / "rows.csv", {"id": np.arange(400), **inputs(X)})
+    # The label of row 0 comes last. Reading goes in pieces, so the source must be longer than the wait and a piece.
+    order = np.roll(np.arange(400), -1)
+    late = [({"id": float(i)}, float(y[i])) for i in order]
+    result = evaluate(regressor_maker(), rows, target="y", labels=late, key="id", label_wait=10)
+    assert result.n_learned in (399, 400)
+
+
+def test_a_key_that_is_not_there_is_named(tmp_path: Path, regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
+    X, y = numbers
+    rows = write(tmp_path / "rows.csv", {"id": np.arange(400), **inputs(X)})
+    late = write(tmp_path / "labels.csv", {"ident": np.arange(400), "y": y})
+    with pytest.raises(SourceError, match=r"labels.csv has no column 'id' \(the key\)"):
+        evaluate(regressor_maker(), rows, target="y", labels=late, key="id")

@@ -1,0 +1,229 @@
+"""The loop against the plainest one that can be written: predict a row, score it, learn it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score, log_loss
+
+from sapwood import DynamicTreeClassifier, DynamicTreeRegressor, InputError
+from sapwood._files import to_bytes
+from sapwood.metrics import METRICS
+from sapwood.stream import SourceError, evaluate, open_source
+
+Maker = Callable[..., Any]
+
+
+def slow_regression(model: DynamicTreeRegressor, X: Any, y: Any, delay: int) -> tuple[Any, Any]:
+    """Means and log densities, from the estimator's public methods only; NaN before it has learned anything."""
+    mean, ln_density = np.full((2, len(y)), np.nan)
+    for i in range(len(y)):
+        if i > delay:
+            said = model.predict_dist(X[i : i + 1])
+            mean[i], ln_density[i] = said.mean()[0], said.logpdf(y[i])[0]
+        if i >= delay:
+            model.partial_fit(X[i - delay : i - delay + 1], y[i - delay : i - delay + 1])
+    if delay:
+        model.partial_fit(X[-delay:], y[-delay:])
+    return mean, ln_density
+
+
+@pytest.mark.parametrize("delay", [0, 1, 13, 399, 1000])
+def test_forecasts_and_model_are_those_of_the_plain_loop(
+    delay: int, regressor_maker: Maker, numbers: tuple[Any, Any]
+) -> None:
+    """Faults it catches: a row learned too early or too late, out of order, twice or never; a forecast made after it.
+
+    Tolerance: the engine adds the same numbers in another order when it forecasts a single row.
+    """
+    X, y = numbers
+    model = regressor_maker()
+    result = evaluate(model, (X, y), delay=delay, lags=None)
+    plain = regressor_maker()
+    mean, ln_density = slow_regression(plain, X, y, min(delay, len(y)))
+    told = np.isfinite(mean)
+    np.testing.assert_allclose(result.predictions["mean"][told], mean[told], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(result.predictions["ln_density"][told], ln_density[told], rtol=1e-7, atol=1e-7)
+    assert to_bytes(model) == to_bytes(plain)
+    assert result.n_learned == model.n_seen_ == len(y)
+
+
+def test_scores_are_those_of_the_predictions(regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
+    X, y = numbers
+    result = evaluate(regressor_maker(), (X, y), warm_up=100, window=50)
+    said = result.predictions
+    error = (said["mean"] - y)[100:]
+    overall, recent = result.overall()["model"], result.recent()["model"]
+    assert overall["rmse"] == pytest.approx(np.sqrt(np.mean(error**2)))
+    assert recent["rmse"] == pytest.approx(np.sqrt(np.mean(error[-50:] ** 2)))
+    assert overall["log_score"] == pytest.approx(np.mean(said["ln_density"][100:]))
+    inside = (said["lower"] <= y) & (y <= said["upper"])
+    assert overall["coverage90"] == pytest.approx(np.mean(inside[100:]))
+    assert result.pit_counts is not None
+    assert result.pit_counts.sum() == result.n_scored == 300
+
+
+def test_baselines_learn_as_late_as_the_model(regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
+    """ "No change" under a delay of d repeats the target of d + 1 rows ago; the mean is that of all before it."""
+    X, y = numbers
+    result = evaluate(regressor_maker(), (X, y), metrics=["mae"], delay=5, warm_up=100)
+    scored = np.arange(100, 400)
+    no_change = np.mean(np.abs(y[scored] - y[scored - 6]))
+    running = np.mean([abs(y[i] - np.mean(y[: i - 5])) for i in scored])
+    assert result.overall()["no_change"]["mae"] == pytest.approx(no_change)
+    assert result.overall()["running_mean"]["mae"] == pytest.approx(running)
+
+
+def test_classes_are_scored_from_their_second_row_on(classifier_maker: Maker, labels: tuple[Any, Any]) -> None:
+    """A class of the first batch has a probability from the start; a later one cannot be foreseen once."""
+    X, y = labels
+    source = open_source((X, y), batch_rows=200)
+    result = evaluate(classifier_maker(), source)
+    said = result.predictions
+    assert result.classes is not None
+    assert result.classes.tolist() == ["down", "up", "new"]
+    assert result.n_scored == 399
+    first_new = int(np.argmax(y == "new"))
+    assert np.isnan(said["ln_density"]).nonzero()[0].tolist() == [first_new]
+    assert np.all(said["proba"][: first_new + 1, 2] == 0.0)
+    assert np.all(said["proba"][first_new + 1 :, 2] > 0.0)
+    scored = np.arange(400) != first_new
+    overall = result.overall()["model"]
+    assert overall["accuracy"] == pytest.approx(accuracy_score(y[scored], said["prediction"][scored]))
+    order = np.argsort(result.classes)
+    expected = log_loss(y[scored], said["proba"][scored][:, order], labels=np.sort(result.classes))
+    assert overall["log_loss"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("delay", [0, 9])
+def test_a_classifier_ends_as_if_it_had_been_told_its_classes(
+    delay: int, classifier_maker: Maker, labels: tuple[Any, Any]
+) -> None:
+    X, y = labels
+    model = classifier_maker()
+    evaluate(model, open_source((X, y), batch_rows=200), delay=delay, lags=None)
+    plain = classifier_maker()
+    plain.partial_fit(X[:1], y[:1], classes=["up", "down"])
+    plain.partial_fit(X[1:], y[1:])
+    del model.feature_names_in_  # a source has names, arrays have none
+    assert to_bytes(model) == to_bytes(plain)
+
+
+@pytest.mark.parametrize("batch_rows", [1, 7, 64, 1000])
+def test_batches_leave_no_trace(batch_rows: int, regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
+    def run(rows: int) -> Any:
+        return evaluate(regressor_maker(), open_source(numbers, batch_rows=rows), delay=3, window=40)
+
+    one, other = run(400), run(batch_rows)
+    for name, values in one.scores.items():
+        np.testing.assert_array_equal(values, other.scores[name])
+    for name, values in one.predictions.items():
+        np.testing.assert_array_equal(values, other.predictions[name])
+    np.testing.assert_array_equal(one.beliefs.weights, other.beliefs.weights)
+    assert to_bytes(one.model) == to_bytes(other.model)
+
+
+def test_looks_stay_few_and_end_at_the_end(regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
+    """Memory is constant: a window of 1 would look after every row, 600 looks are thinned to every second row."""
+    X, y = (np.concatenate([part, part]) for part in numbers)
+    result = evaluate(regressor_maker(n_particles=2), (X[:601], y[:601]), metrics=["mae"], window=1)
+    rows, values = result.curve("mae")
+    assert rows.tolist() == [*range(2, 601, 2), 601]
+    assert len(result.beliefs) == len(rows) == len(values)
+    np.testing.assert_allclose(result.beliefs.weights.sum(axis=1), 1.0)
+
+
+def test_only_the_last_predictions_are_kept(regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
+    result = evaluate(regressor_maker(), numbers, keep=30)
+    assert result.predictions["row"].tolist() == list(range(370, 400))
+
+
+def test_a_started_model_goes_on(regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
+    X, y = numbers
+    model, whole = regressor_maker(), regressor_maker()
+    evaluate(model, (X[:150], y[:150]), lags=None)
+    evaluate(model, (X[150:], y[150:]), lags=None)
+    evaluate(whole, (X, y), lags=None)
+    assert to_bytes(model) == to_bytes(whole)
+
+
+def test_lags_are_the_models_unless_labels_are_late(regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
+    def lags(model: Any, **given: Any) -> Any:
+        evaluate(model, numbers, metrics=["mae"], **given)
+        return model.lags
+
+    assert lags(regressor_maker()) == "auto"
+    assert lags(regressor_maker(), delay=1) == 0
+    assert lags(regressor_maker(), lags=3) == 3
+    assert lags(regressor_maker(lags=2)) == 2
+    assert lags(regressor_maker(), lags=None) == 0
+
+
+def test_names_of_columns_reach_the_model_only_where_there_are_any(
+    regressor_maker: Maker, numbers: tuple[Any, Any]
+) -> None:
+    pandas = pytest.importorskip("pandas")
+    X, y = numbers
+    named = regressor_maker()
+    evaluate(named, pandas.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y}), target="y")
+    assert named.feature_names_in_.tolist() == ["a", "b"]
+    nameless = regressor_maker()
+    evaluate(nameless, numbers)
+    assert not hasattr(nameless, "feature_names_in_")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"delay": -1}, "delay is -1; it must be at least 0"),
+        ({"window": 0}, "window is 0"),
+        ({"warm_up": -3}, "warm_up is -3"),
+        ({"metrics": ["acuracy"]}, "there is no such metric; choose among rmse"),
+        ({"metrics": ["accuracy"]}, "it is not one of regression"),
+        ({"resume": True}, "there is no checkpoint to resume from"),
+    ],
+)
+def test_wrong_arguments_are_refused_before_anything_is_learned(
+    given: dict[str, Any], message: str, regressor_maker: Maker, numbers: tuple[Any, Any]
+) -> None:
+    model = regressor_maker()
+    with pytest.raises(ValueError, match=message):
+        evaluate(model, numbers, **given)
+    assert model._model is None
+
+
+def test_a_source_without_a_target_is_refused(regressor_maker: Maker) -> None:
+    rows = [{"a": 1.0, "b": 2.0}] * 5
+    with pytest.raises(SourceError, match="has no target to learn; name its column with target="):
+        evaluate(regressor_maker(), rows)
+
+
+def test_text_is_refused_as_the_target_of_a_regression(regressor_maker: Maker, labels: tuple[Any, Any]) -> None:
+    with pytest.raises(SourceError, match="holds text such as"):
+        evaluate(regressor_maker(), open_source(labels))
+
+
+def test_numbers_that_are_no_classes_are_refused(classifier_maker: Maker, numbers: tuple[Any, Any]) -> None:
+    with pytest.raises((InputError, SourceError)):
+        evaluate(classifier_maker(), open_source(numbers))
+
+
+def test_every_metric_has_a_score(regressor_maker: Maker, classifier_maker: Maker, numbers: Any, labels: Any) -> None:
+    told = [evaluate(regressor_maker(), numbers).overall(), evaluate(classifier_maker(), labels).overall()]
+    assert set(told[0]["model"]) | set(told[1]["model"]) == set(METRICS)
+    for forecasters in told:
+        for scores in forecasters.values():
+            assert np.all(np.isfinite(list(scores.values())))
+
+
+def test_a_classifier_that_was_told_no_class_order_can_still_be_used_afterwards(
+    classifier_maker: Maker, labels: tuple[Any, Any]
+) -> None:
+    X, y = labels
+    model: DynamicTreeClassifier = classifier_maker()
+    evaluate(model, (X, y))
+    assert model.classes_.tolist() == ["down", "new", "up"]
+    np.testing.assert_allclose(model.predict_proba(X[:3]).sum(axis=1), 1.0)
