@@ -32,8 +32,8 @@ class RecursiveLeastSquares(Peer):
         self._coefficients = np.zeros(n_inputs + 1)
         self._inverse = np.eye(n_inputs + 1) / ridge
 
-    def rows(self, x: Floats, y: Floats) -> Floats:
-        return np.column_stack([np.ones(len(x)), x])
+    def rows(self, x: Floats, y: Floats) -> list[Floats]:
+        return list(np.column_stack([np.ones(len(x)), x]))
 
     def forecast(self, row: Floats) -> float:
         return float(row @ self._coefficients)

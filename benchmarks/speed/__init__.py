@@ -1,0 +1,1 @@
+"""Speed: the jobs of the target table, peers in the same run, scaling curves."""
