@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sapwood import DynamicTreeClassifier, DynamicTreeRegressor, metrics, plot
+from sapwood.plot._beliefs import _telling_apart
 from sapwood.plot._model import member_names
 from sapwood.plot._one_tree import Node
 
@@ -160,3 +162,18 @@ def test_a_model_of_another_make_is_refused() -> None:
 
     with pytest.raises(TypeError, match="needs a DynamicTreeRegressor or DynamicTreeClassifier"):
         plot.BankDisplay.from_estimator(DummyRegressor())
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_model_that_knows_its_columns_by_name_is_asked_without_a_warning(rng: np.random.Generator) -> None:
+    X = pd.DataFrame({"width": rng.uniform(size=60), "depth": rng.uniform(size=60)})
+    model = DynamicTreeRegressor(max_active=40, n_particles=20, random_state=0).fit(X, X["width"])
+    assert plot.PredictiveSliceDisplay.from_estimator(model, "depth").ax_.get_xlabel().startswith("depth")
+    assert plot.PredictiveMapDisplay.from_estimator(model, n_points=5).names == ("width", "depth")
+
+
+def test_descriptions_are_cut_where_they_agree() -> None:
+    members = ["linear leaves, pool 25", "linear leaves, pool 25, 1 lag"]
+    assert _telling_apart(members) == ["pool 25", "pool 25, 1 lag"]
+    assert _telling_apart(["linear leaves, pool 25"]) == ["pool 25"]
+    assert _telling_apart([]) == []

@@ -80,11 +80,11 @@ class BankHistoryDisplay(Display):
     def from_result(cls, result: EvaluationResult, *, ax: Axes | None = None) -> BankHistoryDisplay:
         """Draw the weights of a prequential run."""
         beliefs = result.beliefs
-        return cls(beliefs.row, beliefs.members, beliefs.weights).plot(ax)
+        return cls(beliefs.row, _telling_apart(beliefs.members), beliefs.weights).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> BankHistoryDisplay:
         """Draw, on axes of your own or in a new figure."""
-        with self._canvas(ax, (7.4, 4.0)) as canvas:
+        with self._canvas(ax) as canvas:
             colours = shades(len(self.members))
             canvas.stackplot(
                 self.row, self.weights.T, colors=colours, labels=self.members, edgecolor="white", linewidth=0.5
@@ -179,3 +179,11 @@ class ForgettingHistoryDisplay(Display):
             thousands(canvas)
             legend_above(canvas)
         return self
+
+
+def _telling_apart(members: Sequence[str]) -> list[str]:
+    """Descriptions such as "linear leaves, pool 25" without the words at their start that all of them share."""
+    parts = [member.split(", ") for member in members]
+    while min(map(len, parts), default=0) > 1 and len({words[0] for words in parts}) == 1:
+        parts = [words[1:] for words in parts]
+    return [", ".join(words) for words in parts]

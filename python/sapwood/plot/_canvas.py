@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,6 +67,14 @@ def look() -> Iterator[None]:
         yield
 
 
+def is_crowd(points: Sized) -> bool:
+    """Whether so many points are better stored as an image than one by one."""
+    return len(points) > _CROWD
+
+
+_CROWD = 2000
+
+
 class Display:
     """Base of all pictures: after ``plot()`` the axes are in ``ax_`` and the figure in ``figure_``."""
 
@@ -76,11 +85,9 @@ class Display:
     def _canvas(self, ax: Axes | None, size: tuple[float, float] = (6.4, 4.0)) -> Iterator[Axes]:
         """The axes to draw on: those given, or the only ones of a new figure."""
         with look():
-            if ax is None:
-                ax = _module("matplotlib.pyplot").subplots(figsize=size, layout="constrained")[1]
-            assert ax is not None
-            self._remember(ax)
-            yield ax
+            canvas: Axes = new_figure(size)[0, 0] if ax is None else ax
+            self._remember(canvas)
+            yield canvas
 
     def _remember(self, ax: Axes) -> None:
         figure = ax.get_figure(root=True)
@@ -88,11 +95,23 @@ class Display:
         self.ax_, self.figure_ = ax, figure
 
 
+@contextmanager
+def off_screen() -> Iterator[None]:
+    """Make new figures outside pyplot: nothing is shown, nothing has to be closed, no screen is needed."""
+    before = _off_screen.set(True)
+    try:
+        yield
+    finally:
+        _off_screen.reset(before)
+
+
+_off_screen: ContextVar[bool] = ContextVar("off_screen", default=False)
+
+
 def new_figure(size: tuple[float, float], n_rows: int = 1, n_columns: int = 1) -> NDArray[Any]:
     """The axes of a new figure, as an array of shape (n_rows, n_columns)."""
-    axes: NDArray[Any] = _module("matplotlib.pyplot").subplots(
-        n_rows, n_columns, figsize=size, layout="constrained", squeeze=False
-    )[1]
+    make = _module("matplotlib.figure").Figure if _off_screen.get() else _module("matplotlib.pyplot").figure
+    axes: NDArray[Any] = make(figsize=size, layout="constrained").subplots(n_rows, n_columns, squeeze=False)
     return axes
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sapwood.plot._canvas import INK, Display, class_colours
-from sapwood.plot._model import Floats, input_names, is_regression, native, position_of
+from sapwood.plot._model import Floats, distribution_at, input_names, is_regression, native, position_of
 from sapwood.plot._slices import centre_of, grid_over
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class PredictiveMapDisplay(Display):
         rows[:, first], rows[:, second] = (side.ravel() for side in np.meshgrid(x, y))
         shared = {"target": target, "points": pool.X[:, [first, second]]}
         inputs = (names[first], names[second])
-        distribution = estimator.predict_dist(rows)
+        distribution = distribution_at(estimator, rows)
         if is_regression(estimator):
             shown: Quantity = "std" if quantity == "std" else "mean"
             values = distribution.std() if shown == "std" else distribution.mean()

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood._base import DynamicTreeEstimator
+from sapwood._chance import threads_from
 from sapwood._core import MemberConfig
+from sapwood.distribution import ClassDistribution, PredictiveDistribution
 
 Floats = NDArray[np.float64]
 
@@ -27,6 +29,15 @@ def native(estimator: Any) -> Any:
 def is_regression(estimator: Any) -> bool:
     """Whether the estimator predicts numbers."""
     return bool(native(estimator).task == "regression")
+
+
+def distribution_at(estimator: Any, rows: Floats) -> Any:
+    """The predictive distribution at rows made here: arrays, whether or not the model knows its columns by name."""
+    model, n_threads = native(estimator), threads_from(estimator.n_jobs)
+    predictive = model.predictive(np.ascontiguousarray(rows))
+    if is_regression(estimator):
+        return PredictiveDistribution(predictive, n_threads=n_threads)
+    return ClassDistribution(predictive, estimator._labels, n_threads=n_threads)
 
 
 def input_names(estimator: Any, feature_names: Sequence[str] | None = None) -> list[str]:

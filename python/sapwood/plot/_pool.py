@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sapwood._views import ActivePool
-from sapwood.plot._canvas import BLUE, ORANGE, Display, legend_above, thousands
+from sapwood.plot._canvas import BLUE, ORANGE, Display, is_crowd, legend_above, thousands
 from sapwood.plot._model import Floats, input_names, is_regression, position_of
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ class PoolDisplay(Display):
                 cmap="cividis_r",
                 edgecolors="white",
                 linewidths=0.4,
+                rasterized=is_crowd(order),
             )
             self.figure_.colorbar(points, ax=canvas, label="age (rows learned since)")
             canvas.set(xlabel=self.names[0], ylabel=self.names[1])
@@ -154,7 +155,7 @@ class PoolHistoryDisplay(Display):
                 color=BLUE,
                 alpha=0.35,
                 markersize=7,
-                rasterized=len(values) > 5000,
+                rasterized=is_crowd(values),
                 label="an active observation",
             )
             middle = [np.nanmedian(look) if (~np.isnan(look)).any() else np.nan for look in self.positions]

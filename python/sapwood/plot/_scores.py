@@ -72,9 +72,7 @@ class ScoresDisplay(Display):
                     label=forecaster_word(who),
                 )
             over = "all rows so far" if self.window is None else f"the last {self.window:,} rows"
-            canvas.set(
-                xlabel="row of the stream", ylabel=words.axis, title=f"{words.title} over {over} ({words.better})"
-            )
+            canvas.set(xlabel="row of the stream", ylabel=words.axis, title=f"{words.name} over {over}")
             if words.goal is not None:
                 canvas.axhline(words.goal, color="#555555", linewidth=1, linestyle=":", label=f"goal {words.goal:g}")
             canvas.margins(x=0.01)

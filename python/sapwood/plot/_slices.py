@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sapwood.plot._canvas import BLUE, INK, Display, class_colours, legend_above, look, new_figure
-from sapwood.plot._model import Floats, input_names, is_regression, native, position_of
+from sapwood.plot._canvas import BLUE, INK, Display, class_colours, is_crowd, legend_above, look, new_figure
+from sapwood.plot._model import Floats, distribution_at, input_names, is_regression, native, position_of
 from sapwood.plot._variables import split_use
 
 if TYPE_CHECKING:
@@ -197,7 +197,8 @@ class PredictiveSliceDisplay(Display):
             ax.fill_between(own.x, *ends, color=BLUE, alpha=0.35, linewidth=0, label="± 1 sd of the mean")
         ax.plot(own.x, own.mean, color=BLUE, linewidth=2, label="mean")
         if own.data_x is not None and own.data_y is not None:
-            ax.plot(own.data_x, own.data_y, "o", color=INK, markersize=3, alpha=0.6, label="active observations")
+            points = ax.plot(own.data_x, own.data_y, "o", color=INK, markersize=3, alpha=0.6)
+            points[0].set(label="active observations", rasterized=is_crowd(own.data_x))
         ax.set(xlabel=own.name, ylabel=self.target)
         self._mark_pool(own, ax)
 
@@ -216,7 +217,9 @@ class PredictiveSliceDisplay(Display):
         ax.set_xlim(own.x[0], own.x[-1])
         if own.data_x is not None and own.data_y is None:
             foot = ax.get_xaxis_transform()
-            ax.plot(own.data_x, np.zeros(len(own.data_x)), "|", color=INK, alpha=0.35, markersize=9, transform=foot)
+            zero = np.zeros(len(own.data_x))
+            style: dict[str, Any] = {"color": INK, "alpha": 0.35, "markersize": 9, "rasterized": is_crowd(zero)}
+            ax.plot(own.data_x, zero, "|", transform=foot, **style)
 
     def _finish(self) -> None:
         first = self.axes_[0]
@@ -257,7 +260,7 @@ def grid_over(values: Floats, n_points: int) -> Floats:
 
 
 def _ask(estimator: Any, rows: Floats, level: float) -> dict[str, Any]:
-    distribution = estimator.predict_dist(rows)
+    distribution = distribution_at(estimator, rows)
     if not is_regression(estimator):
         return {"proba": distribution.proba(), "classes": distribution.classes}
     lower, upper = distribution.interval(level)
