@@ -57,16 +57,16 @@ class Measured:
 
 def friedman_jobs(n_runs: int) -> Iterator[Measured]:
     """Learning Friedman's function with linear leaves: 1800 steps with a full pool of 200, or 2000 keeping all."""
-    online = {"max_active": _POOL, "forgetting": 1.0, "prior": "reference"}
+    online: dict[str, Any] = {"max_active": _POOL, "forgetting": 1.0, "prior": "reference"}
     yield _learn("Friedman ORAND, w=200, 1800 steps", n_runs, {**online, "discard": "random"}, (0.20, 0.12, 20.6))
     yield _learn("Friedman OALC, w=200, 1800 steps", n_runs, {**online, "discard": "alc"}, (0.26, 0.15, 39.0))
-    full = {"max_active": None, "prior": "reference"}
+    full: dict[str, Any] = {"max_active": None, "prior": "reference"}
     yield _learn("Friedman FULL, 2000 steps, reference prior", n_runs, full, (0.40, 0.20, 51.0))
     yield _learn("Friedman FULL, 2000 steps, default prior", n_runs, {"max_active": None}, (0.60, 0.30, None))
 
 
 def _cloud(parameters: dict[str, Any]) -> Model:
-    settings = {"leaf": "linear", "n_particles": 1000, "random_state": _SEED, **parameters}
+    settings: dict[str, Any] = {"leaf": "linear", "n_particles": 1000, "random_state": _SEED, **parameters}
     return DynamicTreeRegressor(**settings)._start(5)
 
 
@@ -161,7 +161,7 @@ def _default_bank(stream: Problem, n_runs: int) -> Iterator[Measured]:
 def row_by_row(n_runs: int) -> Iterator[Measured]:
     """What the Python layer adds to one row: ``partial_fit`` of single rows less one call of the engine for all."""
     stream = friedman(n=2000, seed=_SEED)
-    small = {"leaf": "constant", "n_particles": 1, "max_active": 10, "random_state": _SEED}
+    small: dict[str, Any] = {"leaf": "constant", "n_particles": 1, "max_active": 10, "random_state": _SEED}
 
     def started() -> DynamicTreeRegressor:
         return DynamicTreeRegressor(**small).partial_fit(stream.X[:10], stream.y[:10])

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.speed.timing import best_of
 from sapwood import DynamicTreeClassifier, DynamicTreeRegressor
 from sapwood._core import Model
 from sapwood.datasets import friedman
+
+Floats = NDArray[np.float64]
 
 _SEED = 0
 
@@ -43,7 +47,7 @@ class Curve:
         }
 
 
-def _regression(n: int, p: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _regression(n: int, p: int) -> tuple[Floats, Floats]:
     r = np.random.default_rng(_SEED)
     x = r.random((n, p))
     return x, 10.0 * np.sin(np.pi * x[:, 0]) + 5.0 * x[:, -1] + r.standard_normal(n)
@@ -62,7 +66,7 @@ def _steady(start: Callable[[], Model], x: Any, y: Any, n_before: int, n_runs: i
 
 
 def _cloud(n_inputs: int, **parameters: Any) -> Callable[[], Model]:
-    settings = {"n_particles": 200, "max_active": 100, "random_state": _SEED, **parameters}
+    settings: dict[str, Any] = {"n_particles": 200, "max_active": 100, "random_state": _SEED, **parameters}
     return lambda: DynamicTreeRegressor(**settings)._start(n_inputs)
 
 
@@ -107,6 +111,10 @@ def against_classes(n_runs: int) -> Curve:
     return Curve("classes, multinomial leaves", "classes", "no faster than classes", [float(k) for k in sizes], cost)
 
 
+def _rows(x: Floats, y: Floats, which: slice) -> tuple[Floats, Floats]:
+    return x[which], y[which]
+
+
 def against_time(n_rows: int) -> Curve:
     """Cost against t: the same stream without end, the default bank but for smaller clouds."""
     x, y = _regression(n_rows, 5)
@@ -116,7 +124,8 @@ def against_time(n_rows: int) -> Curve:
     for end in ends:
         block = min(1000, end - done)
         model.learn(x[done : end - block], y[done : end - block])
-        timing = best_of(1, lambda: None, lambda _, a=end - block, b=end: model.learn(x[a:b], y[a:b]), warm_up=False)
+        last = slice(end - block, end)
+        timing = best_of(1, partial(_rows, x, y, last), lambda rows: model.learn(*rows), warm_up=False)
         done = end
         times.append(float(end))
         cost.append(timing.cpu_seconds / block * 1e6)
@@ -131,7 +140,8 @@ def prediction(n_runs: int) -> Curve:
     sizes = [1, 10, 100, 1000, 10_000]
     x = np.random.default_rng(_SEED).random((sizes[-1], 5))
     cost = [
-        best_of(n_runs, lambda: None, lambda _, n=n: model.predictive(x[:n]).var()).cpu_seconds / n * 1e6 for n in sizes
+        best_of(n_runs, partial(model.predictive, x[:n]), lambda predictive: predictive.var()).cpu_seconds / n * 1e6
+        for n in sizes
     ]
     return Curve("prediction, 1000 particles", "rows at once", "falling", [float(n) for n in sizes], cost)
 
