@@ -8,6 +8,8 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Every optional part is linted and tested, so every one is installed.
+EXTRAS := test,cli,plot,stream
 
 # A toolchain installed a minute ago is often not yet on PATH. ($(shell) does not see exported variables before make 4.4.)
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -30,7 +32,7 @@ demo: build ## Learn a drifting stream, print scores beside baselines, draw the 
 	$(BIN)/python examples/demo.py $(ARGS)
 
 .PHONY: build
-build: $(BUILD_STAMP) ## Make .venv with the extension (release mode), the package and its test extras
+build: $(BUILD_STAMP) ## Make .venv with the extension (release mode), the package and all its extras
 
 .PHONY: wheel
 wheel: build ## Make one abi3 wheel in dist/ and run the README's Python with it in a fresh environment
@@ -94,12 +96,12 @@ help: ## List these commands
 .PHONY: clean
 clean: ## Remove everything the other commands made
 	rm -rf $(VENV) target dist site demo python/sapwood/_core*.so .pytest_cache .ruff_cache .mypy_cache .hypothesis
-	find python tests benchmarks experiments examples docs -name __pycache__ -type d -prune -exec rm -rf {} +
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- what the commands above stand on ----
 
 $(BUILD_STAMP): $(ENGINE) $(VENV_STAMP)
-	$(BIN)/maturin develop --release --extras test
+	$(BIN)/maturin develop --release --extras $(EXTRAS)
 	@touch $@
 
 $(VENV_STAMP): | toolchain
