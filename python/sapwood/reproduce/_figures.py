@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,21 +51,24 @@ def label(estimator: str) -> str:
     return LABELS.get(estimator, estimator)
 
 
-def panels(n_rows: int, n_columns: int, width: float, height: float, **options: Any) -> tuple[Figure, Any]:
-    """A figure with a grid of axes, drawn without a display."""
+@contextmanager
+def style() -> Iterator[None]:
+    """Figures made inside have the look; those of other code do not change."""
     import matplotlib
-    from matplotlib.figure import Figure
 
     with matplotlib.rc_context(_STYLE):
-        figure = Figure(figsize=(width, height), layout="constrained")
-        axes = figure.subplots(n_rows, n_columns, squeeze=False, **options)
-    return figure, axes
+        yield
+
+
+def panels(n_rows: int, n_columns: int, width: float, height: float, **options: Any) -> tuple[Figure, Any]:
+    """A figure with a grid of axes, drawn without a display."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(n_rows, n_columns, squeeze=False, **options)
 
 
 def save(figure: Figure, path: Path) -> None:
     """Write a picture whose bytes depend on nothing but what is drawn."""
-    import matplotlib
-
     path.parent.mkdir(parents=True, exist_ok=True)
-    with matplotlib.rc_context(_STYLE):
-        figure.savefig(path, metadata={"Software": None})
+    figure.savefig(path, metadata={"Software": None})

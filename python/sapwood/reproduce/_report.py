@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+from sapwood.reproduce import _figures
 from sapwood.reproduce._experiment import Experiment, Record
 from sapwood.reproduce.experiments import EXPERIMENTS
 
@@ -37,21 +38,41 @@ def results_of(experiment: Experiment, folder: Path) -> Record | None:
     return None
 
 
-def write_report(folder: Path, page: Path) -> None:
-    """Draw the figures of every experiment that has results, and write the page with all of them.
+def draw_figures(folder: Path) -> None:
+    """Draw the figures of every experiment that has results, in place of those that are there."""
+    for experiment, results in _found(folder):
+        home = folder / experiment.name
+        for old in home.glob("*.png"):
+            old.unlink()
+        with _figures.style():
+            experiment.draw({"settings": results["settings"], **results["summary"]}, experiment.paper(), home)
+
+
+def page_text(folder: Path, page: Path) -> str:
+    """The page that shows every experiment that has results.
 
     Parameters
     ----------
     folder : Path
-        Where the experiments' folders are.
+        Where the experiments' folders are, with their figures.
     page : Path
-        The page to write; it links to the figures relative to itself.
+        Where the page will be: figures are linked relative to it.
     """
-    found = [(experiment, results_of(experiment, folder)) for experiment in EXPERIMENTS.values()]
-    sections = [_section(experiment, results, folder, page) for experiment, results in found if results is not None]
+    found = _found(folder)
+    sections = [_section(experiment, results, folder, page) for experiment, results in found]
+    return "\n".join([_HEAD, _tally([results for _, results in found]), *sections])
+
+
+def write_report(folder: Path, page: Path) -> None:
+    """Draw the figures and write the page."""
+    draw_figures(folder)
     page.parent.mkdir(parents=True, exist_ok=True)
-    shown = [results for _, results in found if results is not None]
-    page.write_text("\n".join([_HEAD, _tally(shown), *sections]), encoding="utf-8")
+    page.write_text(page_text(folder, page), encoding="utf-8")
+
+
+def _found(folder: Path) -> list[tuple[Experiment, Record]]:
+    found = [(experiment, results_of(experiment, folder)) for experiment in EXPERIMENTS.values()]
+    return [(experiment, results) for experiment, results in found if results is not None]
 
 
 def _tally(shown: list[Record]) -> str:
@@ -65,10 +86,6 @@ _KINDS = ("reproduced", "better", "not reproduced", "not better")
 
 def _section(experiment: Experiment, results: Record, folder: Path, page: Path) -> str:
     home = folder / experiment.name
-    seen = {"settings": results["settings"], **results["summary"]}
-    for old in home.glob("*.png"):
-        old.unlink()
-    experiment.draw(seen, experiment.paper(), home)
     where = Path(os.path.relpath(home, page.parent)).as_posix()
     pictures = [f"![{experiment.title}: {path.stem}]({where}/{path.name})" for path in sorted(home.glob("*.png"))]
     made = (

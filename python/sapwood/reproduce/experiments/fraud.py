@@ -26,8 +26,8 @@ class Fraud(Table1):
     )
     scales: ClassVar[Mapping[Scale, Record]] = {
         "miniature": {
-            "rows": 3000,
-            "offline_rows": 1500,
+            "rows": 2000,
+            "offline_rows": 1000,
             "n_particles": 40,
             "w": 100,
             "repeats": 1,
