@@ -148,4 +148,4 @@ def test_text_is_escaped_once() -> None:
     assert inner == '<em title="&quot;quoted&quot;">a &lt; b &amp; c</em>'
     assert element("p", inner, " > ") == f"<p>{inner} &gt; </p>"
     assert join(["<", Html("<br>"), ""]) == "&lt;\n<br>"
-    assert '<th scope="row">&lt;x&gt;</th>' in table(("a", "b"), [("<x>", "1")])
+    assert '<th scope="row">&lt;x&gt;</th>' in table(("a", "b"), [("<x>", "1")], "things")

@@ -14,7 +14,7 @@ import sapwood
 from sapwood._base import DynamicTreeEstimator
 from sapwood.metrics import METRICS
 from sapwood.plot._words import METRIC_WORDS, forecaster_word
-from sapwood.report._html import Html, element, join, table
+from sapwood.report._html import Html, element, join, scrolling, table
 from sapwood.stream.result import MODEL, EvaluationResult
 
 _MOST_NAMES = 30
@@ -83,9 +83,7 @@ def score_table(result: EvaluationResult) -> Html:
         element("tr", Html(names)),
     )
     caption = element("caption", "Bold is best in its group. Baselines see only past targets.")
-    return element(
-        "div", element("table", caption, head, element("tbody", *rows)), class_="scroll scores", tabindex="0"
-    )
+    return scrolling(element("table", caption, head, element("tbody", *rows), class_="scores"), "Scores")
 
 
 def _marked(metric: str, values: list[float]) -> list[Html]:
@@ -144,7 +142,7 @@ def _settings(name: str, values: Mapping[str, Any]) -> Html:
     if not values:
         return Html("")
     rows = [(str(key), element("code", repr(value))) for key, value in values.items()]
-    return element("details", element("summary", name), table(("name", "value"), rows))
+    return element("details", element("summary", name), table(("name", "value"), rows, name))
 
 
 def notes(result: EvaluationResult) -> Html:
@@ -155,7 +153,7 @@ def notes(result: EvaluationResult) -> Html:
     if result.n_bad:
         reasons = [(reason, f"{count:,}") for reason, count in result.bad_reasons.items()]
         parts.append(element("p", f"{result.n_bad:,} rows of the source could not be used and were left out."))
-        parts.append(table(("reason", "rows"), reasons))
+        parts.append(table(("reason", "rows"), reasons, "Rows left out"))
     if result.notes:
         parts.append(element("ul", *(element("li", note) for note in result.notes)))
     return join(parts)

@@ -43,19 +43,15 @@ def join(parts: Iterable[str]) -> Html:
     return Html("\n".join(_markup(part) for part in parts if part))
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str | None = None) -> Html:
-    """A table whose first column names the rows."""
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], name: str) -> Html:
+    """A table whose first column names the rows; `name` is what it is called for those who cannot see it."""
     lines = [
         element("tr", element("th", row[0], scope="row"), *(element("td", cell) for cell in row[1:])) for row in rows
     ]
-    return element(
-        "div",
-        element(
-            "table",
-            element("caption", caption) if caption else Html(""),
-            element("thead", element("tr", *(element("th", cell, scope="col") for cell in head))),
-            element("tbody", *lines),
-        ),
-        class_="scroll",
-        tabindex="0",
-    )
+    top = element("thead", element("tr", *(element("th", cell, scope="col") for cell in head)))
+    return scrolling(element("table", top, element("tbody", *lines)), name)
+
+
+def scrolling(content: Html, name: str) -> Html:
+    """Content that may be wider than a narrow screen, and can be scrolled with the keyboard too."""
+    return element("div", content, class_="scroll", tabindex="0", role="region", aria_label=name)
