@@ -23,9 +23,9 @@ _INTRODUCTION = """\
 Written by `python -m benchmarks.quality page` from the results in `benchmarks/quality/results/`; do not edit.
 
 Every row is forecast and then learned, once, in order. The first 20,000 rows of each stream (all rows of
-`elec2_paper`) are run, and all but the first 200 are scored. Regression targets are in units of their standard
-deviation. Sapwood runs with all defaults and one seed fixed in advance, as its prequential loop runs it. Peers run with
-their own defaults.
+`elec2_paper`) are run, and all but the first 200 are scored. Regression targets are centred and in units of their
+standard deviation. Sapwood runs with all defaults and one seed fixed in advance, as its prequential loop runs it.
+Peers run with their own defaults.
 
 - Each peer gets raw inputs; those to which scale matters get standardised ones too (running mean and standard
   deviation); on streams in time order each is also given the last target as an input ("+last"). The tables show the

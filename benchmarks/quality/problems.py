@@ -33,7 +33,7 @@ class Problem:
     X : array of shape (n, p)
         Inputs; columns of text are integer codes in order of appearance.
     y : array of shape (n,)
-        Targets in units of their standard deviation, or class indices 0, 1, ...
+        Targets less their mean, in units of their standard deviation; or class indices 0, 1, ...
     n_classes : int
         0 for regression. Every method is told the number of classes in advance.
     lagged : bool
@@ -74,7 +74,8 @@ def _prepared(name: str, stream: datasets.Stream, n_rows: int, *, lagged: bool) 
     x = np.ascontiguousarray(stream.X[:n_rows], dtype=np.float64)
     target = stream.y[:n_rows]
     if stream.task == "regression":
-        return Problem(name, x, target / np.std(target), 0, lagged)
+        # Centred too: several peers start from zero and would spend the stream on finding the level.
+        return Problem(name, x, (target - np.mean(target)) / np.std(target), 0, lagged)
     classes, codes = np.unique(target, return_inverse=True)
     return Problem(name, x, codes.astype(np.float64), len(classes), lagged)
 
