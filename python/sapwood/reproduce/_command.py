@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 
+from sapwood.cli.failures import told_in_one_line
 from sapwood.reproduce._experiment import Scale
 from sapwood.reproduce._report import write_report
 from sapwood.reproduce._runner import run
@@ -17,7 +19,7 @@ from sapwood.reproduce.experiments import EXPERIMENTS
 def reproduce(
     names: Annotated[
         Optional[list[str]],  # noqa: UP045  (typer reads annotations at run time, also on Python 3.10)
-        typer.Argument(metavar="[NAME]...", help=f"Which experiments: {', '.join(EXPERIMENTS)}. None: all of them."),
+        typer.Argument(metavar="NAME", help=f"Which experiments: {', '.join(EXPERIMENTS)}. None: all of them."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Few repeats: all in under five minutes. [default]")] = False,
     full: Annotated[bool, typer.Option("--full", help="The paper's repeats: hours.")] = False,
@@ -40,14 +42,17 @@ def reproduce(
     unknown = [name for name in names or [] if name not in EXPERIMENTS]
     if unknown:
         raise typer.BadParameter(f"there is no experiment {unknown[0]!r}; the names are {', '.join(EXPERIMENTS)}.")
+    if find_spec("matplotlib") is None:
+        raise typer.BadParameter("figures need matplotlib, which is not installed: pip install 'sapwood[plot]'.")
     folder = out or default_folder()
+    page = page_of(folder)
     scale: Scale = "full" if full else "quick"
     absent: dict[str, str] = {}
-    if not draw_only:
-        chosen = [EXPERIMENTS[name] for name in names or EXPERIMENTS]
-        absent = run(chosen, scale, folder, n_processes=jobs, data_home=data, say=typer.echo)
-    page = page_of(folder)
-    write_report(folder, page)
+    with told_in_one_line():
+        if not draw_only:
+            chosen = [EXPERIMENTS[name] for name in names or EXPERIMENTS]
+            absent = run(chosen, scale, folder, n_processes=jobs, data_home=data, say=typer.echo)
+        write_report(folder, page)
     typer.echo(f"figures and results are in {folder}, the comparison is {page}")
     for name, missing in absent.items():
         typer.echo(f"{name} was not run: {missing}", err=True)

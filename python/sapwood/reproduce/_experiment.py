@@ -52,6 +52,10 @@ class Experiment(ABC):
     def draw(self, summary: Record, paper: Record, folder: Path) -> None:
         """Draw the figures into the folder."""
 
+    def choices(self, summary: Record) -> list[tuple[str, str, str]]:
+        """What the paper leaves open: the question, an answer (ours first), and the scores that answer gives."""
+        return []
+
     def paper(self) -> Record:
         """The paper's numbers, as they are printed there."""
         text = (files("sapwood.reproduce") / "paper" / f"{self.name}.json").read_text(encoding="utf-8")

@@ -99,6 +99,7 @@ def _section(experiment: Experiment, results: Record, folder: Path, page: Path) 
         *pictures,
         _table(results["claims"]),
         *_reasons(results["claims"]),
+        *_choices(experiment.choices({"settings": results["settings"], **results["summary"]})),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -108,6 +109,13 @@ def _table(claims: list[Record]) -> str:
     columns = ("where", "what", "paper", "ours", "defaults", "verdict")
     rows = ["| " + " | ".join(str(claim[column]) for column in columns) + " |" for claim in claims]
     return "\n".join([head, *rows])
+
+
+def _choices(rows: list[tuple[str, str, str]]) -> list[str]:
+    if not rows:
+        return []
+    head = "What the paper leaves open, and how much it matters:\n\n| open | answer | scores |\n|---|---|---|\n"
+    return [head + "\n".join(f"| {question} | {answer} | {scores} |" for question, answer, scores in rows)]
 
 
 def _reasons(claims: list[Record]) -> list[str]:

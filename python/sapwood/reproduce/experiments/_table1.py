@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any, ClassVar
 
 import numpy as np
@@ -65,9 +65,9 @@ class Table1(Experiment):
 
     def run(self, arguments: Record, data_home: Path | None) -> Record:
         x, y = self.stream(arguments, data_home)
-        began = perf_counter()
+        began = process_time()
         proba = _forecast(arguments, x, y)
-        seconds = perf_counter() - began
+        seconds = process_time() - began
         hits = (proba > 0.5) == (y == 1.0)
         return {
             "auc": auc(y, proba),
@@ -114,6 +114,16 @@ class Table1(Experiment):
         claims.append(_forgetting_helps(scores, paper, self.why))
         claims.extend(_order(scores, paper, *order, why=self.why.get(order[0], "")) for order in self.orders)
         return [*claims, _beats_qda(scores, self.why)]
+
+    def choices(self, summary: Record) -> list[tuple[str, str, str]]:
+        scores = summary["scores"]
+        rows = []
+        for variant in summary["settings"]["variants"]:
+            models, _ = self.variants[variant]
+            for answer, prefix in (("as chosen", ""), (variant, f"{variant}: ")):
+                shown = "; ".join(f"{model} {_triple(scores[prefix + model])}" for model in models)
+                rows.append((f"{variant.split(' ')[0]} (AUC / H / CCR)", answer, shown))
+        return rows
 
     def draw(self, summary: Record, paper: Record, folder: Path) -> None:
         figure, axes = _figures.panels(1, 2, 12.0, 4.4, gridspec_kw={"width_ratios": [3, 2]})

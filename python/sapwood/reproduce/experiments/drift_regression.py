@@ -116,6 +116,18 @@ class DriftRegression(Experiment):
         claims.append(statement("sec. 5.1", what, "0.8 < 0.97", shown, fast < slow, why=_BEST_WHY))
         return [*claims, *(_learned(scores, best, group[k], k) for k in SPEEDS)]
 
+    def choices(self, summary: Record) -> list[tuple[str, str, str]]:
+        rows = []
+        for reading in summary["settings"]["readings"]:
+            found = []
+            for k in SPEEDS:
+                group = _group(k, reading)
+                chosen = summary["best"][group]["rmse"]
+                found.append(f"k={k:g}: best {chosen:g}, RMSE {summary['scores'][f'{group}/{chosen:g}']['rmse']:.2f}")
+            answer = f"w={reading['w']}, {reading['learned']} of the five rows learned"
+            rows.append(("pool, rows learned a step", answer, "; ".join(found)))
+        return rows
+
     def draw(self, summary: Record, paper: Record, folder: Path) -> None:
         settings, scores = summary["settings"], summary["scores"]
         figure, axes = _figures.panels(2, 2, 10.0, 6.6)

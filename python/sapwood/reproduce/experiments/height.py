@@ -114,6 +114,14 @@ class Height(Experiment):
         claims.append(improvement(what, "–", shown("defaults/defaults"), returns))
         return claims
 
+    def choices(self, summary: Record) -> list[tuple[str, str, str]]:
+        rows = []
+        for setting in ("paper, constant", "paper, linear"):
+            levels = {name: summary["paths"][f"{setting}/{name}"]["levels"] for name in _MODELS}
+            shown = (f"{name} " + " → ".join(f"{level:.1f}" for level in found) for name, found in levels.items())
+            rows.append(("leaves of the trees", setting.split(", ")[1], "; ".join(shown)))
+        return rows
+
     def draw(self, summary: Record, paper: Record, folder: Path) -> None:
         titles = {
             "paper, constant": "the paper's setting, constant leaves",
