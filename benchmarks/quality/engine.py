@@ -109,7 +109,7 @@ PARTS: dict[str, Callable[[Iterable[int]], Iterator[Verdict]]] = {
 def report(n_seeds: int, parts: Iterable[str]) -> bool:
     """Measure, print and store; whether every target was reached. Results of other parts stay as they are stored."""
     path = results.FOLDER / "engine.json"
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    path.parent.mkdir(parents=True, exist_ok=True)
     passed = True
     for part in parts:
         verdicts = []
@@ -117,7 +117,7 @@ def report(n_seeds: int, parts: Iterable[str]) -> bool:
             print(line, flush=True)
             verdicts.append(line.as_record())
             passed &= line.passed
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         content[part] = {"seeds": n_seeds, "verdicts": verdicts, "machine": machine.facts()}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     return passed

@@ -31,6 +31,7 @@ def draw(made: list[StreamTable], path: Path) -> None:
     axes.set_yticks(range(len(shown)), [table.stream for table in shown])
     axes.invert_yaxis()
     axes.set_xlabel(f"nats per row by which Sapwood is ahead ({_FAR:g} or more at the edge)")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=5, frameon=False, fontsize="small")
+    if libraries:
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=5, frameon=False, fontsize="small")
     # Without a date or version inside, the same results give the same file.
     figure.savefig(path, dpi=120, metadata={"Software": None})
