@@ -210,6 +210,26 @@ fn forecasts_are_what_the_model_would_have_said() {
     }
 }
 
+/// The density that scores a forecast is the one that weighs the particles when the row is learned: fails if one of them is of another
+/// predictive. While every target so far has been the same there is no unit of density, and learning claims none.
+#[test]
+fn forecast_densities_are_those_that_learning_returns() {
+    for task in TASKS {
+        let mut data = stream(task);
+        data.weight = None;
+        let mut bank = mixed_bank(task, 8);
+        bank.add_classes(5).ok();
+        let learned = data.teach(&mut bank.clone(), 0..data.len(), 1);
+        let run = Run { x_test: data.rows(), y_test: &data.y, x: data.rows(), y: &data.y, weight: None };
+        let forecast = bank.forecast_then_learn(run, &Wanted::default(), 1, &mut || true).expect("a run that may be made");
+        let n_without_unit = if task == Task::Regression { 2 } else { 0 };
+        for row in n_without_unit..data.len() {
+            let (a, b) = (learned[row], forecast.ln_density[row]);
+            assert!((a - b).abs() <= 1e-9 * a.abs().max(1.0), "row {row}: {a} {b}");
+        }
+    }
+}
+
 /// Fails if an answer is cached in a way that the next step can see: posteriors made early, tallies brought up to date.
 #[test]
 fn questions_change_nothing() {

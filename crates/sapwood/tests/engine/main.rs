@@ -1,7 +1,10 @@
 //! Tests of the engine through its public face.
 
+mod affine;
 mod common;
 mod determinism;
 mod hostile_data;
+mod leaf_sums;
 mod mixture;
+mod retirement;
 mod snapshots;

@@ -1,0 +1,107 @@
+//! What rounding does to a leaf's sums as points come and go.
+
+use sapwood::leaf::{FixedPrior, Gaussian, GaussianPrior, LeafModel};
+use sapwood::pool::Pool;
+use sapwood::tree::LeafNode;
+
+use crate::common::Noise;
+
+/// A leaf over a pool that points pass through, as in a cloud.
+struct Window {
+    model: Gaussian,
+    pool: Pool,
+    leaf: LeafNode,
+    arrival: u64,
+    total: Vec<f64>,
+}
+
+impl Window {
+    /// The prior is fixed at zero, so nothing but the leaf itself brings its origin to the data.
+    fn new() -> Self {
+        let prior = FixedPrior { precision: vec![0.1], mean: vec![0.0], nu0: 1.0, s0: 1.0 };
+        let model = Gaussian::constant(GaussianPrior::fixed(&prior));
+        let mut leaf = LeafNode::default();
+        leaf.start(&model);
+        Self { pool: Pool::new(1, model.point_len()), model, leaf, arrival: 0, total: Vec::new() }
+    }
+
+    fn add(&mut self, y: f64) {
+        self.arrival += 1;
+        let slot = self.pool.insert(&[0.0], y, 1.0, self.arrival, |point| point[0] = y);
+        self.leaf.add_point(&self.model, &self.pool, slot);
+        self.leaf.keep_centred(&self.model, &self.pool, &mut self.total);
+    }
+
+    fn remove_oldest(&mut self) {
+        let slot = self.pool.active()[0];
+        self.leaf.remove_point(&self.model, &self.pool, slot);
+        self.pool.remove(0);
+    }
+
+    /// Relative error of the sum of squares about the mean, against two passes over the points.
+    fn error(&self) -> f64 {
+        let points = || self.pool.active().iter().map(|&slot| self.pool.y(slot) - self.leaf.origin[0]);
+        let n = self.pool.len() as f64;
+        let mean = points().sum::<f64>() / n;
+        let want: f64 = points().map(|d| (d - mean) * (d - mean)).sum();
+        let [count, sum, squares] = self.leaf.active[..] else { unreachable!("a constant leaf holds three sums") };
+        assert_eq!(count, n);
+        ((squares - sum * sum / count) / want - 1.0).abs()
+    }
+}
+
+/// Sums are about an origin within a few thousand standard deviations of the data, so an addition rounds by 1e-16 of at most 1e6 to 1e7
+/// variances, and they are summed afresh every two windows, so no more than a few hundred such errors meet: 1e-9 leaves room. Raw sums
+/// about zero lose 1e-4 at once (1e12 a point, 200 points, 1e-16), and without summing afresh the error grows with the square root of 10^7.
+#[test]
+fn ten_million_changes_around_a_far_mean() {
+    let mut window = Window::new();
+    let mut noise = Noise::new(61);
+    let draws: Vec<f64> = (0..1009).map(|_| noise.normal()).collect();
+    let mut worst: f64 = 0.0;
+    for step in 0..5_000_000usize {
+        // A thousand and nine draws against windows of two hundred: no period that the sums could cancel over. The mean wanders as well.
+        window.add(1e6 + draws[step % draws.len()] + 3.0 * (step as f64 * 1e-5).sin());
+        if window.pool.len() > 200 {
+            window.remove_oldest();
+        }
+        if step % 9973 == 0 && step > 200 {
+            worst = worst.max(window.error());
+        }
+    }
+    assert!(worst < 1e-9, "{worst:e}");
+}
+
+#[test]
+fn a_window_around_a_billion() {
+    let mut window = Window::new();
+    let mut noise = Noise::new(62);
+    for step in 0..20_000 {
+        window.add(1e9 + noise.normal());
+        if step >= 200 {
+            window.remove_oldest();
+            if step % 97 == 0 {
+                assert!(window.error() < 1e-9, "{:e}", window.error());
+            }
+        }
+    }
+}
+
+/// A point whose square swallows the others' digits must not be taken away by subtraction: (1e12)^2 leaves 1e8 behind where 200 belongs.
+#[test]
+#[ignore = "LeafNode::remove_point subtracts an outlier and leaves its rounding behind until the next fresh sum"]
+fn an_outlier_leaves_nothing_behind() {
+    let mut noise = Noise::new(63);
+    for size in [1e5, 1e8, 1e12] {
+        let mut window = Window::new();
+        for step in 0..500 {
+            window.add(if step == 250 { size } else { noise.normal() });
+            if step >= 200 {
+                window.remove_oldest();
+            }
+            if step == 450 || step == 499 {
+                assert!(window.error() < 1e-6, "{size:e}: {:e}", window.error());
+            }
+        }
+    }
+}
