@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from sapwood import load
+from sapwood import ModelFileError, load
 from sapwood._base import DynamicTreeEstimator
 from sapwood._core import Model
 from sapwood._files import to_bytes, write_atomically
@@ -27,6 +27,10 @@ def save(path: str | os.PathLike[str], model: DynamicTreeEstimator, schema: dict
 
 def read(path: str | os.PathLike[str]) -> tuple[DynamicTreeEstimator, dict[str, Any] | None]:
     """The model, and the schema of its source; None for a model that Python saved."""
-    model = load(path)
-    _, meta = Model.load(Path(path).read_bytes())
+    try:
+        model = load(path)
+        _, meta = Model.load(Path(path).read_bytes())
+    except ModelFileError as error:
+        message, code = error.args
+        raise ModelFileError(f"{os.fspath(path)}: {message}", code) from error
     return model, json.loads(meta).get(_SCHEMA)
