@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -114,7 +113,7 @@ def _run(job: Job, source: Source, stop: StopRequest, *, quiet: bool) -> Evaluat
     task = job.task or source.task_hint
     estimator = DynamicTreeRegressor if task == "regression" else DynamicTreeClassifier
     model = estimator(**job.parameters)
-    with watcher(quiet=quiet) if not quiet else nullcontext() as watch:
+    with watcher(quiet=quiet) as watch:
         return evaluate(
             model,
             source,
@@ -144,4 +143,4 @@ def _write(job: Job, result: EvaluationResult, source: Source) -> None:
         from sapwood.report import write_report
 
         with writing(job.report):
-            write_report(job.report, result)
+            write_report(job.report, result, model_path=job.save)

@@ -18,7 +18,7 @@ from sapwood.stream.scoring import Looks, Scoring
 
 Floats = NDArray[np.float64]
 
-_PIECE_SECONDS = 0.2  # between two moments at which the loop can stop, checkpoint or show progress
+_PIECE_SECONDS = 0.5  # between two moments at which the loop can stop or show progress
 _FIRST_PIECE = 32
 
 
