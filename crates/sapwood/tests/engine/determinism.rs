@@ -223,8 +223,7 @@ fn forecast_densities_are_those_that_learning_returns() {
         let run = Run { x_test: data.rows(), y_test: &data.y, x: data.rows(), y: &data.y, weight: None };
         let forecast = bank.forecast_then_learn(run, &Wanted::default(), 1, &mut || true).expect("a run that may be made");
         let n_without_unit = if task == Task::Regression { 2 } else { 0 };
-        for row in n_without_unit..data.len() {
-            let (a, b) = (learned[row], forecast.ln_density[row]);
+        for (row, (a, b)) in learned.iter().zip(&forecast.ln_density).enumerate().skip(n_without_unit) {
             assert!((a - b).abs() <= 1e-9 * a.abs().max(1.0), "row {row}: {a} {b}");
         }
     }
