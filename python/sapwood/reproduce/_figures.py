@@ -24,6 +24,8 @@ COLOURS = {
     "QDA-AF": "#009E73",
     "OLDA-ALR": "#CC79A7",
     "defaults": "#D55E00",
+    "defaults, last label": "#D55E00",
+    "last label": "#BBBBBB",
     "paper": "#BBBBBB",
 }
 LABELS = {
@@ -31,6 +33,8 @@ LABELS = {
     "lambda=0.9": "$\\lambda=0.9$",
     "lambda=0.8": "$\\lambda=0.8$",
     "defaults": "Sapwood's defaults",
+    "defaults, last label": "with the last label",
+    "last label": "same as the last label",
 }
 _STYLE: Any = {
     "figure.dpi": 110,

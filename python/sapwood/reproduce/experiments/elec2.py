@@ -10,7 +10,7 @@ import numpy as np
 
 from sapwood.reproduce._experiment import Record, Scale
 from sapwood.reproduce._models import Floats, loaded
-from sapwood.reproduce.experiments._table1 import FORGETTING, REAL_ORDERS, Table1
+from sapwood.reproduce.experiments._table1 import FORGETTING, LAST_LABEL_MODELS, MODELS, REAL_ORDERS, Table1
 
 
 class Elec2(Table1):
@@ -36,7 +36,7 @@ class Elec2(Table1):
             "n_particles": 100,
             "w": 100,
             "repeats": 1,
-            "variants": ["w 25", "w 200", "n 27552"],
+            "variants": ["w 25", "w 200", "step 0.01", "rate 0.001"],
             "seed": 7,
         },
         "full": {
@@ -45,7 +45,7 @@ class Elec2(Table1):
             "n_particles": 1000,
             "w": 100,
             "repeats": 5,
-            "variants": ["w 25", "w 200", "n 27552"],
+            "variants": ["w 25", "w 200", "n 27552", "step 0.01", "rate 0.001"],
             "seed": 7,
         },
     }
@@ -53,9 +53,15 @@ class Elec2(Table1):
         "w 25": (tuple(FORGETTING), {"w": 25}),
         "w 200": (tuple(FORGETTING), {"w": 200}),
         "n 27552": (("OFFLINE",), {"offline_rows": 27_552}),
+        "step 0.01": (("QDA-AF",), {"parameters": {"step": 0.01}}),
+        "rate 0.001": (("OLDA-ALR",), {"parameters": {"rate": 1e-4, "rate_max": 1e-3}}),
     }
+    models = (*MODELS, *LAST_LABEL_MODELS)
     orders = REAL_ORDERS
-    why: ClassVar[Mapping[str, str]] = {}
+    why: ClassVar[Mapping[str, str]] = {
+        "QDA-AF": "Its settings are not given in the paper. Over the gradient steps and limits of forgetting that were "
+        "tried, AUC stays between 0.91 and 0.92 and H between 0.54 and 0.59 (one of them in the table of choices).",
+    }
 
     def stream(self, arguments: Record, data_home: Path | None) -> tuple[Floats, Floats]:
         found = loaded("elec2_paper", data_home)

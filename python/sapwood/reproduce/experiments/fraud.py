@@ -10,7 +10,7 @@ import numpy as np
 
 from sapwood.reproduce._experiment import Record, Scale
 from sapwood.reproduce._models import Floats, loaded
-from sapwood.reproduce.experiments._table1 import REAL_ORDERS, Table1
+from sapwood.reproduce.experiments._table1 import LAST_LABEL_MODELS, MODELS, REAL_ORDERS, Table1
 
 
 class Fraud(Table1):
@@ -35,8 +35,8 @@ class Fraud(Table1):
             "seed": 8,
         },
         "quick": {
-            "rows": 25_000,
-            "offline_rows": 10_000,
+            "rows": 12_000,
+            "offline_rows": 6_000,
             "n_particles": 100,
             "w": 100,
             "repeats": 1,
@@ -45,7 +45,7 @@ class Fraud(Table1):
         },
         "full": {
             "rows": None,
-            "offline_rows": 10_000,
+            "offline_rows": 6_000,
             "n_particles": 1000,
             "w": 100,
             "repeats": 3,
@@ -57,6 +57,7 @@ class Fraud(Table1):
         "w 25": (("lambda=1", "lambda=0.8"), {"w": 25}),
         "w 1000": (("lambda=1", "lambda=0.8"), {"w": 1000}),
     }
+    models = (*MODELS, *LAST_LABEL_MODELS)
     orders = REAL_ORDERS
     why: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("OFFLINE", "lambda=1", "lambda=0.8", "QDA-AF", "OLDA-ALR"),
