@@ -131,6 +131,7 @@ class Table1(Experiment):
     def draw(self, summary: Record, paper: Record, folder: Path) -> None:
         figure, axes = _figures.panels(1, 2, 12.0, 4.4, gridspec_kw={"width_ratios": [3, 2]})
         self.draw_curves(axes[0][0], summary)
+        figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
         _draw_table(axes[0][1], summary["scores"], paper["scores"])
         _figures.save(figure, folder / "table1.png")
 
@@ -144,7 +145,6 @@ class Table1(Experiment):
             axis.plot(t, found["curve"], color=_figures.COLOURS[model], lw=width, label=_figures.label(model))
         axis.set_xlabel("rows")
         axis.set_ylabel("correct classification rate")
-        axis.legend(fontsize=8, ncols=2, loc="lower right")
 
 
 def _forecast(arguments: Record, x: Floats, y: Floats) -> Floats:
@@ -211,14 +211,9 @@ def _draw_table(axis: Any, scores: Record, printed: Record) -> None:
     for at, model in enumerate(reversed(models)):
         colour = _figures.COLOURS.get(model, _figures.COLOURS["defaults"])
         axis.barh(at, scores[model]["auc"], height=0.6, color=colour, alpha=0.85)
-        axis.annotate(
-            f"{scores[model]['auc']:.3f}",
-            (scores[model]["auc"], at),
-            xytext=(4, 0),
-            va="center",
-            size=9,
-            textcoords="offset points",
-        )
+        end = max(found[model]["auc"] for found in (scores, printed) if model in found)
+        place = {"xytext": (6, 0), "textcoords": "offset points", "va": "center", "size": 9}
+        axis.annotate(f"{scores[model]['auc']:.3f}", (end, at), **place)
         if model in printed:
             axis.plot([printed[model]["auc"]] * 2, [at - 0.38, at + 0.38], color="black", lw=2)
     axis.set_yticks(range(len(models)), [_figures.label(model) for model in reversed(models)])

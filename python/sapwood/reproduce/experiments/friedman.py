@@ -356,18 +356,15 @@ def _draw_scores(summary: Record, paper: Record, path: Path) -> None:
                     marker = "o" if prior == "paper" else "D"
                     _interval(axis, at + offset, mean, low, high, colour, marker, said)
             if leaf == "linear":
-                axis.axhline(
-                    summary["table"]["defaults"][measure][0], color=_figures.COLOURS["defaults"], ls="--", lw=1.2
-                )
-                end = (len(ESTIMATORS) - 0.45, summary["table"]["defaults"][measure][0])
-                axis.annotate("our defaults", end, ha="right", va="bottom", color=_figures.COLOURS["defaults"], size=9)
+                ours = summary["table"]["defaults"][measure][0]
+                axis.axhline(ours, color=_figures.COLOURS["defaults"], ls="--", lw=1.2, label="our defaults")
             axis.set_xticks(range(len(ESTIMATORS)), ESTIMATORS)
             axis.set_ylabel(named)
             if row == 0:
                 axis.set_title(f"{leaf} leaves")
     handles, labels = axes[0][0].get_legend_handles_labels()
     unique = dict(zip(labels, handles, strict=True))
-    figure.legend(unique.values(), unique.keys(), loc="outside lower center", ncols=3)
+    figure.legend(unique.values(), unique.keys(), loc="outside lower center", ncols=4)
     _figures.save(figure, path)
 
 
