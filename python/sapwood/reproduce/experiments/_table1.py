@@ -41,7 +41,6 @@ class Table1(Experiment):
     Subclasses provide the stream, its variants and the reasons for what differs.
     """
 
-    models: ClassVar[tuple[str, ...]] = MODELS
     #: Other choices where the paper leaves one: the models run with them, and what they change in the arguments.
     variants: ClassVar[Mapping[str, tuple[tuple[str, ...], Record]]] = {}
     #: Statements of the text: what is said, and which model has the larger AUC for it to hold.
@@ -58,7 +57,7 @@ class Table1(Experiment):
         jobs = {}
         for repeat in range(settings["repeats"]):
             seeded = {**common, "seed": settings["seed"] + repeat}
-            for model in self.models:
+            for model in settings.get("models", MODELS):
                 jobs[f"{model}/{repeat}"] = {**seeded, "model": model}
             for variant in settings["variants"]:
                 models, change = self.variants[variant]

@@ -37,6 +37,7 @@ class Elec2(Table1):
             "w": 100,
             "repeats": 1,
             "variants": ["w 25", "w 200", "step 0.01", "rate 0.001"],
+            "models": [*MODELS, "last label"],
             "seed": 7,
         },
         "full": {
@@ -46,6 +47,7 @@ class Elec2(Table1):
             "w": 100,
             "repeats": 5,
             "variants": ["w 25", "w 200", "n 27552", "step 0.01", "rate 0.001"],
+            "models": [*MODELS, *LAST_LABEL_MODELS],
             "seed": 7,
         },
     }
@@ -56,7 +58,6 @@ class Elec2(Table1):
         "step 0.01": (("QDA-AF",), {"parameters": {"step": 0.01}}),
         "rate 0.001": (("OLDA-ALR",), {"parameters": {"rate": 1e-4, "rate_max": 1e-3}}),
     }
-    models = (*MODELS, *LAST_LABEL_MODELS)
     orders = REAL_ORDERS
     why: ClassVar[Mapping[str, str]] = {
         "QDA-AF": "Its settings are not given in the paper. Over the gradient steps and limits of forgetting that were "

@@ -35,21 +35,23 @@ class Fraud(Table1):
             "seed": 8,
         },
         "quick": {
-            "rows": 12_000,
-            "offline_rows": 6_000,
+            "rows": 10_000,
+            "offline_rows": 5_000,
             "n_particles": 100,
             "w": 100,
             "repeats": 1,
-            "variants": ["w 25", "w 1000"],
+            "variants": ["w 25"],
+            "models": [*MODELS, "last label"],
             "seed": 8,
         },
         "full": {
             "rows": None,
-            "offline_rows": 6_000,
+            "offline_rows": 10_000,
             "n_particles": 1000,
             "w": 100,
             "repeats": 3,
             "variants": ["w 25", "w 1000"],
+            "models": [*MODELS, *LAST_LABEL_MODELS],
             "seed": 8,
         },
     }
@@ -57,7 +59,6 @@ class Fraud(Table1):
         "w 25": (("lambda=1", "lambda=0.8"), {"w": 25}),
         "w 1000": (("lambda=1", "lambda=0.8"), {"w": 1000}),
     }
-    models = (*MODELS, *LAST_LABEL_MODELS)
     orders = REAL_ORDERS
     why: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("OFFLINE", "lambda=1", "lambda=0.8", "QDA-AF", "OLDA-ALR"),
