@@ -19,6 +19,7 @@ pytest.importorskip("rich")
 
 COMMAND = [sys.executable, "-m", "sapwood.cli"]
 SMALL = ["--particles", "10", "--max-active", "20"]
+NUMBERS = [*SMALL, "--metrics", "rmse,log_score,coverage90"]  # not CRPS, which takes most of the time
 
 
 class Ran(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import SMALL
+from .conftest import NUMBERS
 
 Run = Callable[..., Any]
 
@@ -76,11 +76,11 @@ def unreadable(rows: Path) -> str:
 )
 def test_a_source_that_cannot_be_read(make: Callable[[Path], str], sapwood: Run, rows: Path) -> None:
     name = make(rows)
-    one_line(sapwood("learn", name, "-t", "y", "-q", *SMALL), name)
+    one_line(sapwood("learn", name, "-t", "y", "-q", *NUMBERS), name)
 
 
 def test_a_wrong_target_is_named_with_the_nearest_column(sapwood: Run, rows: Path) -> None:
-    one_line(sapwood("learn", "rows.csv", "-t", "color", *SMALL), "rows.csv", "'color'", "did you mean 'colour'?")
+    one_line(sapwood("learn", "rows.csv", "-t", "color", *NUMBERS), "rows.csv", "'color'", "did you mean 'colour'?")
 
 
 def outputs(folder: Path, predictions: str) -> tuple[bytes, bytes]:
@@ -89,7 +89,7 @@ def outputs(folder: Path, predictions: str) -> tuple[bytes, bytes]:
 
 def test_an_earlier_checkpoint_survives_a_file_that_went_bad(sapwood: Run, rows: Path) -> None:
     """The source is damaged between two runs; once it is whole again, the run ends as if nothing had happened."""
-    arguments = ("learn", "rows.csv", "-t", "y", "--save", "m.sap", "--predictions", "p.csv", "-q", *SMALL)
+    arguments = ("learn", "rows.csv", "-t", "y", "--save", "m.sap", "--predictions", "p.csv", "-q", *NUMBERS)
     assert sapwood(*arguments, "--max-rows", "100").returncode == 0
     checkpoint = rows.with_name("m.sap.checkpoint")
     before, whole = checkpoint.read_bytes(), rows.read_text()
@@ -111,7 +111,7 @@ def on_small_disk(n_bytes: int) -> Callable[[], None]:
 
 
 def test_a_disk_too_full_for_the_checkpoint(sapwood: Run, process: Run, rows: Path) -> None:
-    arguments = ("learn", "rows.csv", "-t", "y", "--save", "m.sap", "-q", *SMALL)
+    arguments = ("learn", "rows.csv", "-t", "y", "--save", "m.sap", "-q", *NUMBERS)
     assert sapwood(*arguments, "--max-rows", "100").returncode == 0
     checkpoint = rows.with_name("m.sap.checkpoint")
     before = checkpoint.read_bytes()
@@ -128,7 +128,7 @@ def test_a_disk_too_full_for_the_checkpoint(sapwood: Run, process: Run, rows: Pa
 
 @pytest.mark.parametrize("predictions", ["p.csv", "p.parquet"])
 def test_a_disk_too_full_for_the_predictions(predictions: str, sapwood: Run, process: Run, rows: Path) -> None:
-    arguments = ("learn", "rows.csv", "-t", "y", "--save", "m.sap", "--predictions", predictions, "-q", *SMALL)
+    arguments = ("learn", "rows.csv", "-t", "y", "--save", "m.sap", "--predictions", predictions, "-q", *NUMBERS)
     assert sapwood(*arguments, "--max-rows", "20").returncode == 0
     checkpoint = rows.with_name("m.sap.checkpoint")
     before = checkpoint.read_bytes()
@@ -143,4 +143,4 @@ def test_a_disk_too_full_for_the_predictions(predictions: str, sapwood: Run, pro
 
 @pytest.mark.parametrize("option", ["--save", "--predictions", "--report", "--checkpoint"])
 def test_a_place_that_cannot_be_written_is_noticed_before_learning(option: str, sapwood: Run, rows: Path) -> None:
-    one_line(sapwood("learn", "rows.csv", "-t", "y", option, "nowhere/file.html", *SMALL), "nowhere/file.html")
+    one_line(sapwood("learn", "rows.csv", "-t", "y", option, "nowhere/file.html", *NUMBERS), "nowhere/file.html")

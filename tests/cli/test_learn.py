@@ -19,7 +19,7 @@ import pytest
 import sapwood as package
 from sapwood.stream import evaluate
 
-from .conftest import COMMAND, SMALL
+from .conftest import COMMAND, NUMBERS, SMALL
 
 Run = Callable[..., Any]
 
@@ -43,7 +43,7 @@ def test_the_json_line_holds_what_evaluate_gives(sapwood: Run, rows: Path) -> No
 
 
 def test_the_table_shows_the_baselines_beside_the_model(sapwood: Run, rows: Path) -> None:
-    ran = sapwood("learn", "rows.csv", "-t", "y", "--save", "model.sap", *SMALL)
+    ran = sapwood("learn", "rows.csv", "-t", "y", "--save", "model.sap", *NUMBERS)
     assert ran.returncode == 0
     assert "300 rows" in ran.stdout
     assert "Sapwood" in ran.stdout
@@ -55,12 +55,12 @@ def test_the_table_shows_the_baselines_beside_the_model(sapwood: Run, rows: Path
 
 
 def test_quiet_says_nothing(sapwood: Run, rows: Path) -> None:
-    ran = sapwood("learn", "rows.csv", "-t", "y", "--quiet", *SMALL)
+    ran = sapwood("learn", "rows.csv", "-t", "y", "--quiet", *NUMBERS)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
 
 
 def test_files_are_those_of_python(sapwood: Run, rows: Path) -> None:
-    last_json(sapwood("learn", "rows.csv", "-t", "y", "--save", "m.sap", "--predictions", "p.csv", "--json", *SMALL))
+    last_json(sapwood("learn", "rows.csv", "-t", "y", "--save", "m.sap", "--predictions", "p.csv", "--json", *NUMBERS))
     model = package.load(rows.with_name("m.sap"))
     assert model.n_seen_ == 300
     assert model.feature_names_in_.tolist() == ["a", "b", "colour"]
@@ -69,7 +69,7 @@ def test_files_are_those_of_python(sapwood: Run, rows: Path) -> None:
     assert [int(row["row"]) for row in said] == list(range(300))
     assert list(said[0]) == ["row", "y", "mean", "std", "lower", "upper", "ln_density"]
     twin = package.DynamicTreeRegressor(n_particles=10, max_active=20, random_state=0)
-    result = evaluate(twin, str(rows), target="y")
+    result = evaluate(twin, str(rows), ["rmse"], target="y")
     np.testing.assert_array_equal([float(row["mean"]) for row in said], result.predictions["mean"])
 
 
@@ -93,7 +93,7 @@ def test_pipe_file_and_parquet_give_the_same(sapwood: Run, real_data: Callable[[
 
 
 def test_built_in_streams_need_no_target(sapwood: Run) -> None:
-    told = last_json(sapwood("learn", "demo:drifting-friedman?n=200", "--json", *SMALL))
+    told = last_json(sapwood("learn", "demo:drifting-friedman?n=200", "--json", *NUMBERS))
     assert told["rows"] == 200
 
 
@@ -102,13 +102,13 @@ def test_bad_rows_are_counted_or_set_aside(sapwood: Run, rows: Path) -> None:
     lines[10] = "1,2"
     lines[20] = "1,2,red,"
     rows.write_text("\n".join(lines) + "\n")
-    ran = sapwood("learn", "rows.csv", "-t", "y", *SMALL)
+    ran = sapwood("learn", "rows.csv", "-t", "y", *NUMBERS)
     assert ran.returncode == 1
     assert ran.stderr.startswith("error: rows.csv, line 11: ")
-    told = last_json(sapwood("learn", "rows.csv", "-t", "y", "--on-bad-row", "skip", "--json", *SMALL))
+    told = last_json(sapwood("learn", "rows.csv", "-t", "y", "--on-bad-row", "skip", "--json", *NUMBERS))
     assert sum(told["bad_rows"].values()) == 2
     assert told["rows"] == 298
-    arguments = ("--on-bad-row", "quarantine", "--quarantine", "bad.csv", "--json", *SMALL)
+    arguments = ("--on-bad-row", "quarantine", "--quarantine", "bad.csv", "--json", *NUMBERS)
     last_json(sapwood("learn", "rows.csv", "-t", "y", *arguments))
     assert len(rows.with_name("bad.csv").read_text().splitlines()) == 3
 
@@ -122,9 +122,9 @@ def test_labels_of_a_second_file(sapwood: Run, rows: Path) -> None:
     rows.with_name("labels.csv").write_text(
         "\n".join(["id,y" if i == 0 else f"{i},{row[3]}" for i, row in enumerate(table)]) + "\n"
     )
-    arguments = ("--labels", "labels.csv", "--key", "id", "--task", "regression", "--lags", "0", "--json", *SMALL)
+    arguments = ("--labels", "labels.csv", "--key", "id", "--task", "regression", "--lags", "0", "--json", *NUMBERS)
     told = last_json(sapwood("learn", "x.csv", "-t", "y", *arguments))
-    whole = last_json(sapwood("learn", "rows.csv", "-t", "y", "--lags", "0", "--json", *SMALL))
+    whole = last_json(sapwood("learn", "rows.csv", "-t", "y", "--lags", "0", "--json", *NUMBERS))
     assert told["metrics"] == whole["metrics"]
 
 
@@ -132,8 +132,7 @@ def test_labels_of_a_second_file(sapwood: Run, rows: Path) -> None:
 def test_a_signal_ends_it_cleanly_and_resuming_completes_it(name: str, sapwood: Run, rows: Path) -> None:
     """Checkpoint, model and predictions so far are written; the whole is as if it had never been stopped."""
     folder, number = rows.parent, getattr(signal, name)
-    arguments = ["learn", "demo:drifting-friedman?n=4000", "--save", "m.sap", "--predictions", "p.csv", *SMALL]
-    arguments += ["--metrics", "rmse"]
+    arguments = ["learn", "demo:drifting-friedman?n=4000", "--save", "m.sap", "--predictions", "p.csv", *NUMBERS]
     run = subprocess.Popen(
         [*COMMAND, *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -158,7 +157,7 @@ def test_a_signal_ends_it_cleanly_and_resuming_completes_it(name: str, sapwood: 
 def test_ctrl_c_ends_a_wait_for_a_silent_pipe(rows: Path) -> None:
     """Nothing more comes down the pipe; the batch that was complete has been learned and is kept."""
     header, body = rows.read_bytes().split(b"\n", 1)
-    command = [*COMMAND, "learn", "-", "-t", "y", "--save", "m.sap", "--predictions", "p.csv", *SMALL]
+    command = [*COMMAND, "learn", "-", "-t", "y", "--save", "m.sap", "--predictions", "p.csv", *NUMBERS]
     run = subprocess.Popen(command, cwd=rows.parent, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=False)
     assert run.stdin is not None
     run.stdin.write(header + b"\n" + body * 4)

@@ -13,7 +13,7 @@ import pytest
 
 import sapwood as package
 
-from .conftest import SMALL
+from .conftest import NUMBERS, SMALL
 
 Run = Callable[..., Any]
 
@@ -21,7 +21,7 @@ Run = Callable[..., Any]
 @pytest.fixture
 def model(sapwood: Run, rows: Path) -> Path:
     """A model of rows.csv."""
-    assert sapwood("learn", "rows.csv", "-t", "y", "--save", "m.sap", "--lags", "0", "-q", *SMALL).returncode == 0
+    assert sapwood("learn", "rows.csv", "-t", "y", "--save", "m.sap", "--lags", "0", "-q", *NUMBERS).returncode == 0
     return rows.with_name("m.sap")
 
 

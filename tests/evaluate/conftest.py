@@ -11,6 +11,9 @@ import pytest
 from sapwood import DynamicTreeClassifier, DynamicTreeRegressor
 from sapwood.stream import StopRequest
 
+CHEAP = ("rmse", "mae", "log_score", "coverage90", "width90")
+"""Every score of a number but the CRPS, which takes most of the time."""
+
 
 @pytest.fixture
 def regressor_maker() -> Callable[..., DynamicTreeRegressor]:

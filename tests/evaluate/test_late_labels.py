@@ -12,6 +12,8 @@ import pytest
 from sapwood._files import to_bytes
 from sapwood.stream import SourceError, evaluate
 
+from .conftest import CHEAP
+
 Maker = Callable[..., Any]
 
 
@@ -31,7 +33,7 @@ def one_source(tmp_path: Path, regressor_maker: Maker, numbers: tuple[Any, Any])
     """What a source that holds everything gives."""
     X, y = numbers
     path = write(tmp_path / "whole.csv", {**inputs(X), "y": y})
-    return lambda delay: evaluate(regressor_maker(), path, target="y", delay=delay, lags=None)
+    return lambda delay: evaluate(regressor_maker(), path, CHEAP, target="y", delay=delay, lags=None)
 
 
 @pytest.mark.parametrize("delay", [0, 20])
@@ -41,7 +43,7 @@ def test_labels_by_position_are_like_a_column(
     X, y = numbers
     rows = write(tmp_path / "rows.csv", inputs(X))
     labels = write(tmp_path / "labels.csv", {"y": y})
-    result = evaluate(regressor_maker(), rows, target="y", labels=labels, delay=delay, lags=None)
+    result = evaluate(regressor_maker(), rows, CHEAP, target="y", labels=labels, delay=delay, lags=None)
     whole = one_source(delay)
     assert to_bytes(result.model) == to_bytes(whole.model)
     assert result.overall() == whole.overall()
@@ -57,7 +59,7 @@ def test_labels_by_key_may_come_in_any_order(
     order = np.concatenate([first + rng.permutation(10) for first in range(0, 400, 10)])
     rows = write(tmp_path / "rows.csv", {"id": key, **inputs(X)})
     labels = write(tmp_path / "labels.csv", {"id": key[order], "y": y[order]})
-    result = evaluate(regressor_maker(), rows, target="y", labels=labels, key="id", lags=None)
+    result = evaluate(regressor_maker(), rows, CHEAP, target="y", labels=labels, key="id", lags=None)
     arrival = np.maximum(np.argsort(order), np.arange(400))
     # Two labels that become usable after the same row are learned in the order of the rows.
     learned = np.lexsort((np.arange(400), arrival))
@@ -89,7 +91,7 @@ def test_a_label_beyond_the_wait_is_not_waited_for(
     # The label of row 0 comes last. Reading goes in pieces, so the source must be longer than the wait and a piece.
     order = np.roll(np.arange(400), -1)
     late = [({"id": float(i)}, float(y[i])) for i in order]
-    result = evaluate(regressor_maker(), rows, target="y", labels=late, key="id", label_wait=10)
+    result = evaluate(regressor_maker(), rows, CHEAP, target="y", labels=late, key="id", label_wait=10)
     assert result.n_learned in (399, 400)
 
 
@@ -98,4 +100,4 @@ def test_a_key_that_is_not_there_is_named(tmp_path: Path, regressor_maker: Maker
     rows = write(tmp_path / "rows.csv", {"id": np.arange(400), **inputs(X)})
     late = write(tmp_path / "labels.csv", {"ident": np.arange(400), "y": y})
     with pytest.raises(SourceError, match=r"labels.csv has no column 'id' \(the key\)"):
-        evaluate(regressor_maker(), rows, target="y", labels=late, key="id")
+        evaluate(regressor_maker(), rows, CHEAP, target="y", labels=late, key="id")

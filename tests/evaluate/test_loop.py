@@ -14,6 +14,8 @@ from sapwood._files import to_bytes
 from sapwood.metrics import METRICS
 from sapwood.stream import SourceError, evaluate, open_source
 
+from .conftest import CHEAP
+
 Maker = Callable[..., Any]
 
 
@@ -41,7 +43,7 @@ def test_forecasts_and_model_are_those_of_the_plain_loop(
     """
     X, y = numbers
     model = regressor_maker()
-    result = evaluate(model, (X, y), delay=delay, lags=None)
+    result = evaluate(model, (X, y), CHEAP, delay=delay, lags=None)
     plain = regressor_maker()
     mean, ln_density = slow_regression(plain, X, y, min(delay, len(y)))
     told = np.isfinite(mean)
@@ -53,7 +55,7 @@ def test_forecasts_and_model_are_those_of_the_plain_loop(
 
 def test_scores_are_those_of_the_predictions(regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
     X, y = numbers
-    result = evaluate(regressor_maker(), (X, y), warm_up=100, window=50)
+    result = evaluate(regressor_maker(), (X, y), CHEAP, warm_up=100, window=50)
     said = result.predictions
     error = (said["mean"] - y)[100:]
     overall, recent = result.overall()["model"], result.recent()["model"]
@@ -115,7 +117,7 @@ def test_a_classifier_ends_as_if_it_had_been_told_its_classes(
 @pytest.mark.parametrize("batch_rows", [1, 7, 64, 1000])
 def test_batches_leave_no_trace(batch_rows: int, regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
     def run(rows: int) -> Any:
-        return evaluate(regressor_maker(), open_source(numbers, batch_rows=rows), delay=3, window=40)
+        return evaluate(regressor_maker(), open_source(numbers, batch_rows=rows), CHEAP, delay=3, window=40)
 
     one, other = run(400), run(batch_rows)
     for name, values in one.scores.items():
@@ -137,16 +139,16 @@ def test_looks_stay_few_and_end_at_the_end(regressor_maker: Maker, numbers: tupl
 
 
 def test_only_the_last_predictions_are_kept(regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
-    result = evaluate(regressor_maker(), numbers, keep=30)
+    result = evaluate(regressor_maker(), numbers, CHEAP, keep=30)
     assert result.predictions["row"].tolist() == list(range(370, 400))
 
 
 def test_a_started_model_goes_on(regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
     X, y = numbers
     model, whole = regressor_maker(), regressor_maker()
-    evaluate(model, (X[:150], y[:150]), lags=None)
-    evaluate(model, (X[150:], y[150:]), lags=None)
-    evaluate(whole, (X, y), lags=None)
+    evaluate(model, (X[:150], y[:150]), CHEAP, lags=None)
+    evaluate(model, (X[150:], y[150:]), CHEAP, lags=None)
+    evaluate(whole, (X, y), CHEAP, lags=None)
     assert to_bytes(model) == to_bytes(whole)
 
 
@@ -168,10 +170,10 @@ def test_names_of_columns_reach_the_model_only_where_there_are_any(
     pandas = pytest.importorskip("pandas")
     X, y = numbers
     named = regressor_maker()
-    evaluate(named, pandas.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y}), target="y")
+    evaluate(named, pandas.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y}), CHEAP, target="y")
     assert named.feature_names_in_.tolist() == ["a", "b"]
     nameless = regressor_maker()
-    evaluate(nameless, numbers)
+    evaluate(nameless, numbers, CHEAP)
     assert not hasattr(nameless, "feature_names_in_")
 
 

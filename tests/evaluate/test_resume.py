@@ -14,6 +14,8 @@ from sapwood._files import to_bytes
 from sapwood.stream import EvaluationResult, SourceError, evaluate
 from sapwood.stream.checkpoint import Checkpoint, previous_of
 
+from .conftest import CHEAP
+
 Maker = Callable[..., Any]
 
 
@@ -96,9 +98,9 @@ def test_a_regression_that_is_resumed_at_every_checkpoint(
     path = tmp_path / "run.checkpoint"
     for n_rows in range(20, 400, 20):
         stop, progress = stop_after(n_rows)
-        evaluate(regressor_maker(), numbers, checkpoint=path, resume=True, stop=stop, progress=progress)
-    resumed = evaluate(regressor_maker(), numbers, checkpoint=path, resume=True)
-    whole = evaluate(regressor_maker(), numbers)
+        evaluate(regressor_maker(), numbers, CHEAP, checkpoint=path, resume=True, stop=stop, progress=progress)
+    resumed = evaluate(regressor_maker(), numbers, CHEAP, checkpoint=path, resume=True)
+    whole = evaluate(regressor_maker(), numbers, CHEAP)
     assert to_bytes(whole.model) == to_bytes(resumed.model)
     assert whole.overall() == resumed.overall()
 

@@ -45,7 +45,7 @@ def inspect(
         told = _summary(estimator, schema) | {"bank": clouds, "relevance": relevance}
         typer.echo(json_format.dumps(plain(told), allow_nan=False))
         return
-    console = Console()
+    console = Console(highlight=False)
     _show_summary(console, _summary(estimator, schema))
     _show_bank(console, clouds)
     _show_relevance(console, relevance)

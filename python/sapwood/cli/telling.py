@@ -45,7 +45,7 @@ def as_json(result: EvaluationResult, job: Job) -> None:
 
 def as_table(result: EvaluationResult, job: Job) -> None:
     """The scores beside the baselines', and where everything is."""
-    console = Console()
+    console = Console(highlight=False)
     speed = f"{result.timings.rows_per_second:,.0f} rows/s"
     took = duration(result.timings.total)
     console.print(f"{result.n_rows:,} rows in {took} ({speed}), {result.task} of {result.target!r}", markup=False)

@@ -7,9 +7,11 @@ import time
 from types import TracebackType
 from typing import Protocol
 
-from rich.console import Console
-from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.console import Console, Group
+from rich.live import Live as Display
+from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
+from rich.text import Text
 
 from sapwood.cli.numbers import shown
 from sapwood.stream import Progress
@@ -64,56 +66,52 @@ class Lines(Silent):
     def __call__(self, progress: Progress) -> None:
         if progress.seconds >= self._next:
             self._next = progress.seconds + _BETWEEN_LINES
-            share = "" if progress.fraction is None else f" ({progress.fraction:.0%})"
-            print(f"{progress.n_rows:,} rows{share}, {rate(progress)}  {scores(progress)}", file=sys.stderr, flush=True)
+            of_total = "" if progress.n_total is None else f" of {progress.n_total:,}"
+            line = f"{progress.n_rows:,}{of_total} rows, {rate(progress)}: {scores(progress)}"
+            print(line, file=sys.stderr, flush=True)
 
 
 class Live:
-    """A bar with the rate, the time left and the scores over the window."""
+    """A bar with the rate and the time left, and below it the scores over the window."""
 
     def __init__(self) -> None:
-        self._bar = Bar(
-            SpinnerColumn(),
-            BarColumn(bar_width=24),
-            TextColumn("{task.fields[rows]}"),
-            TextColumn("{task.fields[rate]}"),
-            TimeElapsedColumn(),
-            TextColumn("[cyan]{task.fields[scores]}"),
-            console=Console(stderr=True),
-            transient=True,
+        self._bar = Bar(BarColumn(bar_width=24), TextColumn("{task.fields[said]}"))
+        self._task = self._bar.add_task("", total=None, said="reading")
+        self._scores = Text(style="cyan", no_wrap=True, overflow="ellipsis")
+        self._display = Display(
+            Group(self._bar, self._scores), console=Console(stderr=True), transient=True, refresh_per_second=4
         )
-        self._task = self._bar.add_task("", total=None, rows="", rate="", scores="")
-        self._scored = -_BETWEEN_SCORES
+        self._shown = -_BETWEEN_SCORES
 
     def __enter__(self) -> Live:
-        self._bar.start()
+        self._display.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bar.stop()
+        self._display.stop()
 
     def __call__(self, progress: Progress) -> None:
         now = time.monotonic()
-        if now - self._scored < _BETWEEN_SCORES:
+        if now - self._shown < _BETWEEN_SCORES:
             return
-        self._scored = now
+        self._shown = now
         of_total = "" if progress.n_total is None else f" of {progress.n_total:,}"
+        share = progress.n_rows / progress.n_total if progress.n_total else progress.fraction
         self._bar.update(
             self._task,
-            total=None if progress.fraction is None else 1.0,
-            completed=progress.fraction or 0.0,
-            rows=f"{progress.n_rows:,}{of_total} rows",
-            rate=rate(progress),
-            scores=scores(progress),
+            total=None if share is None else 1.0,
+            completed=share or 0.0,
+            said=f"{progress.n_rows:,}{of_total} rows, {rate(progress)}",
         )
+        self._scores.plain = scores(progress)
 
 
 def rate(progress: Progress) -> str:
     """Rows a second, and the time left where that can be told."""
     text = f"{progress.n_now / progress.seconds:,.0f} rows/s" if progress.seconds else ""
-    if progress.fraction and progress.n_total and progress.n_now:
+    if progress.n_total and progress.n_now:
         left = (progress.n_total - progress.n_rows) * progress.seconds / progress.n_now
         text += f", {duration(left)} left"
     return text
@@ -134,8 +132,10 @@ def duration(seconds: float) -> str:
 
 
 def scores(progress: Progress) -> str:
-    """The scores over the window that matter most, with those of "no change" in brackets."""
+    """The scores over the window that matter most, and in brackets those of the forecast that nothing changes."""
     recent = progress.scores()
     model, last = recent["model"], recent["no_change"]
     chosen = [name for name in _SHOWN_METRICS if name in model][:3]
-    return "  ".join(f"{name} {shown(model[name])} ({shown(last[name])})" for name in chosen)
+    first, *rest = [(name, shown(model[name]), shown(last[name])) for name in chosen]
+    told = ["{} {} (no change: {})".format(*first), *(f"{name} {value} ({other})" for name, value, other in rest)]
+    return ", ".join(told)
