@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sapwood.reproduce._report import page_text, results_of
+from sapwood.reproduce._report import page_text, results_of, seen_in
 from sapwood.reproduce.experiments import EXPERIMENTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +39,8 @@ def test_results_were_made_with_these_settings(name: str) -> None:
 def test_every_verdict_of_not_reproduced_has_a_reason(name: str) -> None:
     results = results_of(EXPERIMENTS[name], FOLDER)
     assert results is not None
-    silent = [claim["what"] for claim in results["claims"] if claim["verdict"].startswith("not") and not claim["why"]]
+    claims = EXPERIMENTS[name].claims(seen_in(results), EXPERIMENTS[name].paper())
+    silent = [claim.what for claim in claims if claim.verdict.startswith("not") and not claim.why]
     assert silent == []
 
 

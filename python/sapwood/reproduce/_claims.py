@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 Number: TypeAlias = float | None
 Band: TypeAlias = tuple[float, float] | None
@@ -32,9 +32,6 @@ class Claim:
     defaults: str
     verdict: str
     why: str = ""
-
-    def record(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def number(

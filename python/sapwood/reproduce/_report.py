@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from sapwood.reproduce import _figures
+from sapwood.reproduce._claims import Claim
 from sapwood.reproduce._experiment import Experiment, Record
 from sapwood.reproduce.experiments import EXPERIMENTS
 
@@ -38,6 +39,11 @@ def results_of(experiment: Experiment, folder: Path) -> Record | None:
     return None
 
 
+def seen_in(results: Record) -> Record:
+    """What figures and claims are made of: the summary and the settings."""
+    return {"settings": results["settings"], **results["summary"]}
+
+
 def draw_figures(folder: Path) -> None:
     """Draw the figures of every experiment that has results, in place of those that are there."""
     for experiment, results in _found(folder):
@@ -45,7 +51,7 @@ def draw_figures(folder: Path) -> None:
         for old in home.glob("*.png"):
             old.unlink()
         with _figures.style():
-            experiment.draw({"settings": results["settings"], **results["summary"]}, experiment.paper(), home)
+            experiment.draw(seen_in(results), experiment.paper(), home)
 
 
 def page_text(folder: Path, page: Path) -> str:
@@ -59,8 +65,12 @@ def page_text(folder: Path, page: Path) -> str:
         Where the page will be: figures are linked relative to it.
     """
     found = _found(folder)
-    sections = [_section(experiment, results, folder, page) for experiment, results in found]
-    return "\n".join([_HEAD, _tally([results for _, results in found]), *sections])
+    claims = [experiment.claims(seen_in(results), experiment.paper()) for experiment, results in found]
+    sections = [
+        _section(experiment, results, rows, folder, page)
+        for (experiment, results), rows in zip(found, claims, strict=True)
+    ]
+    return "\n".join([_HEAD, _tally([claim for rows in claims for claim in rows]), *sections])
 
 
 def write_report(folder: Path, page: Path) -> None:
@@ -75,16 +85,15 @@ def _found(folder: Path) -> list[tuple[Experiment, Record]]:
     return [(experiment, results) for experiment, results in found if results is not None]
 
 
-def _tally(shown: list[Record]) -> str:
-    verdicts = [claim["verdict"] for results in shown for claim in results["claims"]]
-    counts = {kind: sum(verdict.startswith(kind) for verdict in verdicts) for kind in _KINDS}
-    return f"Of {len(verdicts)} rows: " + ", ".join(f"{count} {kind}" for kind, count in counts.items()) + ".\n"
+def _tally(claims: list[Claim]) -> str:
+    counts = {kind: sum(claim.verdict.startswith(kind) for claim in claims) for kind in _KINDS}
+    return f"Of {len(claims)} rows: " + ", ".join(f"{count} {kind}" for kind, count in counts.items()) + ".\n"
 
 
 _KINDS = ("reproduced", "better", "not reproduced", "not better")
 
 
-def _section(experiment: Experiment, results: Record, folder: Path, page: Path) -> str:
+def _section(experiment: Experiment, results: Record, claims: list[Claim], folder: Path, page: Path) -> str:
     home = folder / experiment.name
     where = Path(os.path.relpath(home, page.parent)).as_posix()
     pictures = [f"![{experiment.title}: {path.stem}]({where}/{path.name})" for path in sorted(home.glob("*.png"))]
@@ -97,17 +106,17 @@ def _section(experiment: Experiment, results: Record, folder: Path, page: Path) 
         f"The paper's {experiment.shows}. Made by {made}",
         *([f"**{experiment.caution}**"] if experiment.caution else []),
         *pictures,
-        _table(results["claims"]),
-        *_reasons(results["claims"]),
-        *_choices(experiment.choices({"settings": results["settings"], **results["summary"]})),
+        _table(claims),
+        *_reasons(claims),
+        *_choices(experiment.choices(seen_in(results))),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _table(claims: list[Record]) -> str:
+def _table(claims: list[Claim]) -> str:
     head = "| where | what | paper | paper's setting | defaults | verdict |\n|---|---|---|---|---|---|"
     columns = ("where", "what", "paper", "ours", "defaults", "verdict")
-    rows = ["| " + " | ".join(str(claim[column]) for column in columns) + " |" for claim in claims]
+    rows = ["| " + " | ".join(getattr(claim, column) for column in columns) + " |" for claim in claims]
     return "\n".join([head, *rows])
 
 
@@ -118,12 +127,12 @@ def _choices(rows: list[tuple[str, str, str]]) -> list[str]:
     return [head + "\n".join(f"| {question} | {answer} | {scores} |" for question, answer, scores in rows)]
 
 
-def _reasons(claims: list[Record]) -> list[str]:
+def _reasons(claims: list[Claim]) -> list[str]:
     """Reasons once each, with the rows they explain."""
     explained: dict[str, list[str]] = {}
     for claim in claims:
-        if claim["why"]:
-            explained.setdefault(claim["why"], []).append(claim["what"])
+        if claim.why:
+            explained.setdefault(claim.why, []).append(claim.what)
     if not explained:
         return []
     return ["Why not:\n\n" + "\n".join(f"- *{'; '.join(whats)}*: {why}" for why, whats in explained.items())]

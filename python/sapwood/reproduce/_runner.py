@@ -144,7 +144,6 @@ def _write_up(run: _Run) -> None:
     experiment, records = run.experiment, run.journal.records
     paper = experiment.paper()
     summary = experiment.summarise(run.settings, records)
-    claims = experiment.claims({"settings": run.settings, **summary}, paper)
     results = {
         "experiment": experiment.name,
         "command": f"sapwood reproduce {experiment.name} --{run.scale}",
@@ -152,7 +151,6 @@ def _write_up(run: _Run) -> None:
         "version": __version__,
         "seed": run.settings["seed"],
         "settings": run.settings,
-        "claims": [claim.record() for claim in claims],
         "summary": summary,
         "runs": dict(sorted(records.items())),
     }
