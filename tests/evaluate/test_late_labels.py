@@ -78,9 +78,42 @@ def test_rows_whose_label_never_comes_are_forecast_only(
     has_label = np.arange(400) % 4 != 0
     rows = write(tmp_path / "rows.csv", {"id": np.arange(400), **inputs(X)})
     late = write(tmp_path / "labels.csv", {"id": np.arange(400)[has_label], "y": y[has_label]})
-    result = evaluate(classifier_maker(), rows, target="y", labels=late, key="id", delay=30)
-    assert (result.n_rows, result.n_learned, result.n_scored) == (400, 300, 300)
+    result = evaluate(classifier_maker(), rows, target="y", labels=late, key="id", delay=30, warm_up=40)
+    assert (result.n_rows, result.n_learned, result.n_scored) == (400, 300, 270)
     assert [label is None for label in result.predictions["y"]] == (~has_label).tolist()
+    scored = [i for i in np.flatnonzero(has_label) if i >= 40]
+    last = [max(j for j in range(i - 30) if has_label[j]) for i in scored]  # row j is learned after row j + 30
+    assert result.overall()["no_change"]["accuracy"] == pytest.approx(np.mean(y[scored] == y[last]))
+
+
+def test_labels_under_way_survive_an_interruption(
+    tmp_path: Path, regressor_maker: Maker, numbers: tuple[Any, Any], stop_after: Callable[..., Any]
+) -> None:
+    """The run stops while some labels have been read ahead and others have yet to come."""
+    X, y = numbers
+    order = np.arange(400).reshape(-1, 20)[:, ::-1].ravel()
+    rows = write(tmp_path / "rows.csv", {"id": np.arange(400), **inputs(X)})
+    late = write(tmp_path / "labels.csv", {"id": order, "y": y[order]})
+
+    def run(name: str, **given: Any) -> Any:
+        path = tmp_path / f"{name}.checkpoint"
+        return evaluate(
+            regressor_maker(), rows, CHEAP, target="y", labels=late, key="id", delay=4, checkpoint=path, **given
+        )
+
+    stop, progress = stop_after(150)
+    assert run("stopped", stop=stop, progress=progress).n_rows < 400
+    resumed, whole = run("stopped", resume=True), run("whole")
+    assert to_bytes(resumed.model) == to_bytes(whole.model)
+    assert resumed.overall() == whole.overall()
+
+
+def test_arrays_with_a_target_of_their_own_can_have_other_labels(
+    regressor_maker: Maker, numbers: tuple[Any, Any]
+) -> None:
+    X, y = numbers
+    result = evaluate(regressor_maker(), (X, np.zeros(400)), CHEAP, labels=(X, y), lags=None)
+    assert to_bytes(result.model) == to_bytes(regressor_maker().partial_fit(X, y))
 
 
 def test_a_label_beyond_the_wait_is_not_waited_for(
@@ -88,11 +121,14 @@ def test_a_label_beyond_the_wait_is_not_waited_for(
 ) -> None:
     X, y = numbers
     rows = write(tmp_path / "rows.csv", {"id": np.arange(400), **inputs(X)})
-    # The label of row 0 comes last. Reading goes in pieces, so the source must be longer than the wait and a piece.
-    order = np.roll(np.arange(400), -1)
-    late = [({"id": float(i)}, float(y[i])) for i in order]
-    result = evaluate(regressor_maker(), rows, CHEAP, target="y", labels=late, key="id", label_wait=10)
-    assert result.n_learned in (399, 400)
+    order = np.roll(np.arange(400), -1)  # the label of row 0 comes last
+    late = ({"id": float(i), "y": float(y[i])} for i in order)
+    result = evaluate(regressor_maker(), rows, CHEAP, target="y", labels=late, key="id", label_wait=10, lags=None)
+    # Entry j belongs to row j + 1; without row 0 that is its turn, so all others are learned at once and in order.
+    plain = regressor_maker().partial_fit(X[1:], y[1:])
+    del result.model.feature_names_in_
+    assert to_bytes(result.model) == to_bytes(plain)
+    assert result.n_scored == 399
 
 
 def test_a_key_that_is_not_there_is_named(tmp_path: Path, regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:

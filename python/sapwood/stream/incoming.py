@@ -51,7 +51,8 @@ class Incoming:
             assert batch.y is not None
             y, arrival = self._numbers(batch.y), positions + self._delay
         else:
-            labels, arrival = self.late.match(self.n_read, batch.rows, batch.y)
+            keys = batch.y if self.late.has_key else None  # a source without a key may still have a target of its own
+            labels, arrival = self.late.match(self.n_read, batch.rows, keys)
             y = self._numbers_of_some(labels)
         self.held = Rows(batch.X, y, batch.rows, arrival)
         self.n_read += len(batch)

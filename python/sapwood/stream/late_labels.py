@@ -17,10 +17,12 @@ from sapwood.stream.target import Target, Task
 
 
 class LateLabels:
-    """A source of labels, of which entry j arrives after row ``j + delay`` of the main source has been forecast.
+    """A source of labels, matched to the rows of the main source by a key, or without one by position.
 
-    An entry belongs to the row with the same key, or without a key to the row at the same position. Its label is
-    learned when both have come. A row whose label is not among the next `wait` entries is never learned.
+    Labels arrive in the order of their source, one a row: where every row has a label, entry j arrives after row
+    ``j + delay`` has been forecast, and a row without a label puts off those after it by one. A label that arrives
+    before its row waits for it. A label more than `wait` entries behind its turn is not waited for: its row is never
+    learned.
     """
 
     def __init__(
@@ -32,9 +34,10 @@ class LateLabels:
         for column, role in ((name, "the target"), (key, "the key")):
             if column is not None and column not in self._reader.names:
                 raise unknown_column(column, role, self._reader.names, label)
-        self.target, self._key = name, key
+        self.target = name
         self._delay, self._wait = delay, wait
         self._n_read = n_read
+        self._n_unlabelled = 0
         self._unmatched: dict[Any, tuple[int, Any]] = {}
         wanted = [name] if key is None else [key, name]
         chunks = self._reader.chunks(0, wanted)
@@ -44,51 +47,64 @@ class LateLabels:
         first = head.slice(0, SCHEMA_ROWS)
         self._label = Target.infer(name, [first.columns[name]], task, False, label)
         self._key_reader = None if key is None else Target.infer(key, [first.columns[key]], None, False, label)
-        self._chunks: Iterator[Chunk] = skip_rows(chain([head], chunks), n_read)
+        self._entries = self._read(skip_rows(chain([head], chunks), n_read), n_read)
+
+    @property
+    def has_key(self) -> bool:
+        """Whether labels are matched by a key, and not by position."""
+        return self._key_reader is not None
 
     def match(self, first_row: int, positions: NDArray[np.int64], keys: NDArray[Any] | None) -> tuple[Any, Any]:
         """Labels (None where there is none) and arrivals of rows, the first of which is row `first_row`."""
-        wanted = (positions if keys is None else keys).tolist()
-        horizon = int(positions[-1]) + 1 + self._wait
-        missing = {key for key in wanted if key not in self._unmatched}
-        while missing and self._n_read < horizon and (chunk := next(self._chunks, None)) is not None:
-            missing -= self._read(chunk)
         labels: list[Any] = []
-        arrivals = np.arange(first_row, first_row + len(wanted), dtype=np.int64)
-        for i, key in enumerate(wanted):
-            entry, value = self._unmatched.pop(key, (-1, None))
+        arrivals = np.arange(first_row, first_row + len(positions), dtype=np.int64)
+        wanted = (positions if keys is None else keys).tolist()
+        for i, (position, key) in enumerate(zip(positions.tolist(), wanted, strict=True)):
+            turn = position - self._n_unlabelled
+            self._read_until(key, turn + 1 + self._wait)
+            entry, value = self._unmatched.pop(key, (turn, None))
             labels.append(value)
-            arrivals[i] = max(arrivals[i], entry + self._delay)
-        oldest = int(positions[0]) - self._wait
-        for key in [key for key, (entry, _) in self._unmatched.items() if entry < oldest]:
-            del self._unmatched[key]
+            arrivals[i] += max(0, entry - turn + self._delay)
+            self._n_unlabelled += self.has_key and value is None
+        self._forget(int(positions[-1]) - self._n_unlabelled - self._wait)
         return labels, arrivals
 
-    def _read(self, chunk: Chunk) -> set[Any]:
-        """Take in some entries; entries without a usable label or key are passed over. Gives their keys."""
-        values, faults = self._label.parse(chunk.columns[self._label.name])
-        bad = np.zeros(len(values), dtype=bool)
-        for fault in faults:
-            bad |= fault.bad
-        entries = self._n_read + chunk.offsets()
-        keys: NDArray[Any] = entries
-        if self._key_reader is not None:
-            keys, faults = self._key_reader.parse(chunk.columns[self._key_reader.name])
-            for fault in faults:
-                bad |= fault.bad
-        good = ~bad
-        found = list(zip(keys[good].tolist(), entries[good].tolist(), values[good].tolist(), strict=True))
-        self._unmatched.update({key: (entry, value) for key, entry, value in found})
-        self._n_read += chunk.n_rows
-        return {key for key, _, _ in found}
+    def _read_until(self, key: Any, end: int) -> None:
+        """Read entries until that of `key` has come, up to entry `end`."""
+        while key not in self._unmatched and self._n_read < end and (entry := next(self._entries, None)) is not None:
+            at, of, value = entry
+            self._n_read = at + 1
+            if value is not None:
+                self._unmatched[of] = (at, value)
+
+    def _forget(self, before: int) -> None:
+        """Entries that belong to no row are not kept for ever."""
+        for key in [key for key, (entry, _) in self._unmatched.items() if entry < before]:
+            del self._unmatched[key]
+
+    def _read(self, chunks: Iterator[Chunk], first: int) -> Iterator[tuple[int, Any, Any]]:
+        """Entries: their number, key and label; no label where label or key cannot be used."""
+        for chunk in chunks:
+            values, faults = self._label.parse(chunk.columns[self._label.name])
+            numbers = first + chunk.offsets()
+            keys: NDArray[Any] = numbers
+            if self._key_reader is not None:
+                keys, more = self._key_reader.parse(chunk.columns[self._key_reader.name])
+                faults = [*faults, *more]
+            bad = np.logical_or.reduce([np.zeros(len(values), dtype=bool), *(fault.bad for fault in faults)])
+            entries = zip(numbers.tolist(), keys.tolist(), values.tolist(), bad.tolist(), strict=True)
+            yield from ((number, key, None if unusable else value) for number, key, value, unusable in entries)
+            first += chunk.n_rows
 
     def state(self) -> dict[str, Any]:
         """What must be remembered, fit for JSON."""
-        return {"n_read": self._n_read, "unmatched": [[key, *rest] for key, rest in self._unmatched.items()]}
+        unmatched = [[key, *rest] for key, rest in self._unmatched.items()]
+        return {"n_read": self._n_read, "n_unlabelled": self._n_unlabelled, "unmatched": unmatched}
 
-    def restore(self, unmatched: list[list[Any]]) -> None:
-        """Take back the entries that had been read and not used."""
-        self._unmatched = {key: (entry, value) for key, entry, value in unmatched}
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take back what `state` gave, in a reader that was opened with its ``n_read``."""
+        self._n_unlabelled = state["n_unlabelled"]
+        self._unmatched = {key: (entry, value) for key, entry, value in state["unmatched"]}
 
     def close(self) -> None:
         """Let go of files."""

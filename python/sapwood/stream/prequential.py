@@ -111,12 +111,13 @@ def evaluate(
         missing when the stream ends is learned then.
     labels : source, default=None
         A second source that holds the labels (its column is `target`) while `source` holds the inputs. Its entry j
-        arrives after row ``j + delay`` has been forecast.
+        arrives after row ``j + delay`` has been forecast, if all rows have labels; a row without one puts off those
+        after it.
     key : str, default=None
         The column, in both sources, that says which label belongs to which row. None: they come in the same order.
     label_wait : int, default=10_000
-        How many entries of `labels` to look ahead for the label of a row. A row whose label is not among them is
-        forecast, but neither scored nor learned.
+        How many entries of `labels` behind its turn a label is waited for. A row whose label does not come is forecast,
+        but neither scored nor learned.
     warm_up : int, default=0
         Rows at the start that are learned but not scored.
     window : int, default=1000
@@ -262,7 +263,7 @@ class _Run:
         header = {} if self.before is None else self.before.header
         late = None
         if labels is not None:
-            remembered = header.get("late", {"n_read": 0, "unmatched": []})
+            remembered = header.get("late", {"n_read": 0, "n_unlabelled": 0, "unmatched": []})
             late = LateLabels(
                 labels,
                 target=target,
@@ -272,7 +273,7 @@ class _Run:
                 wait=label_wait,
                 n_read=remembered["n_read"],
             )
-            late.restore(remembered["unmatched"])
+            late.restore(remembered)
         book = getattr(self.model, "_labels", LabelBook.empty())
         if self.state is not None:
             book = LabelBook(*self.state["book"])
