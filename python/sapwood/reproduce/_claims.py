@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 Number: TypeAlias = float | None
@@ -20,7 +20,8 @@ class Claim:
     paper, ours, defaults : str
         As shown: the paper's value, ours in the paper's setting, ours with the package's defaults.
     verdict : str
-        "reproduced", "better" or "not reproduced", perhaps with a remark; "better" or "not better" beyond the paper.
+        "reproduced", "better" or "not reproduced", perhaps with a remark; "better" or "not better" beyond
+        the paper; "not comparable" for numbers from other data.
     why : str
         If not: the reason.
     """
@@ -73,6 +74,11 @@ def number(
         verdict,
         why if verdict.startswith("not") else "",
     )
+
+
+def not_comparable(claim: Claim, why: str) -> Claim:
+    """A number from other data: both are shown, and neither is held against the other."""
+    return replace(claim, verdict="not comparable", why=why)
 
 
 def statement(

@@ -25,7 +25,8 @@ was chosen and how much it matters.
   estimator with no parameter set.
 - **verdict**: *reproduced* if ours in the paper's setting is within the tolerance written in the experiment's code or
   inside the paper's 5 % to 95 % band, *better* beyond that on the good side, *not reproduced* otherwise, with the
-  reason. Rows marked "beyond it" are not in the paper and are *better* or *not better*.
+  reason. Rows marked "beyond it" are not in the paper and are *better* or *not better*; numbers from a stand-in for
+  private data are *not comparable*.
 """
 
 
@@ -90,7 +91,7 @@ def _tally(claims: list[Claim]) -> str:
     return f"Of {len(claims)} rows: " + ", ".join(f"{count} {kind}" for kind, count in counts.items()) + ".\n"
 
 
-_KINDS = ("reproduced", "better", "not reproduced", "not better")
+_KINDS = ("reproduced", "better", "not reproduced", "not better", "not comparable")
 
 
 def _section(experiment: Experiment, results: Record, claims: list[Claim], folder: Path, page: Path) -> str:

@@ -75,8 +75,8 @@ class MovingTarget(Table1):
             ("lambda=1", "OLDA-ALR"),
             "Without skill the rate is the share of the larger class: about 0.656 in the paper, 0.6 here.",
         ),
-        "OFFLINE": "Without skill the rate is the share of the larger class: about 0.656 in the paper, 0.6 here. What is "
-        "left of its AUC falls as old turns pile up, and the paper does not say how many turns there are.",
+        "OFFLINE": "Without skill the rate is the share of the larger class: about 0.656 in the paper, 0.6 here. What "
+        "is left of its AUC falls as old turns pile up, and the paper does not say how many turns there are.",
         "defaults": "A quadratic discriminant is nearly the right model for two Gaussian clusters a class; trees must "
         "cut an oblique boundary into steps.",
     }
