@@ -16,13 +16,14 @@ from sapwood import _bank, _files, _input, _views
 from sapwood._chance import seed_from
 from sapwood._core import Model
 from sapwood._labels import LabelBook
+from sapwood.plot.mixin import PlotMethods
 
 Floats = NDArray[np.float64]
 
 _SETTINGS = tuple(field.name for field in fields(_bank.Settings))
 
 
-class DynamicTreeEstimator(BaseEstimator):
+class DynamicTreeEstimator(PlotMethods, BaseEstimator):
     """Base of the estimators. Parameters are those of the subclasses; fitted state is one native model."""
 
     _task: ClassVar[_bank.Task]

@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 
 # Squares of larger magnitudes, and sums of such squares, leave the range of a double inside a leaf.
 LARGEST_MAGNITUDE = 1e100
+# Weights further apart than these could not be added without losing one of them.
+SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-12, 1e12
 
 _FLOAT64 = np.dtype(np.float64)
 
@@ -140,7 +142,7 @@ def weights(sample_weight: Any, n_rows: int) -> Floats | None:
         raise errors.make("weight-layout", reason=reason)
     if len(weight) != n_rows:
         raise errors.make("wrong-length", n_x=n_rows, other="sample_weight", n_other=len(weight))
-    bad = ~((weight >= 0) & (weight <= LARGEST_MAGNITUDE))
+    bad = ~((weight == 0) | ((weight >= SMALLEST_WEIGHT) & (weight <= LARGEST_WEIGHT)))
     if bad.any():
         row = int(bad.argmax())
         raise errors.make("bad-weight", row=row, value=weight[row])

@@ -101,7 +101,7 @@ _PYTHON_ENTRIES = (
     ),
     CatalogueEntry("weight-layout", InputError, "{reason}"),
     CatalogueEntry(
-        "bad-weight", InputError, "row {row} of sample_weight is {value}; weights must be finite and not negative."
+        "bad-weight", InputError, "row {row} of sample_weight is {value}; weights must be 0, or between 1e-12 and 1e12."
     ),
     CatalogueEntry(
         "weight-all-zero",

@@ -54,8 +54,9 @@ impl Forecast {
 
     #[getter]
     fn quantiles<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        let n_rows = if self.n_levels > 0 { self.inner.quantiles.len() / self.n_levels } else { self.inner.ln_density.len() };
-        table(py, self.inner.quantiles.clone(), n_rows, self.n_levels)
+        let n_rows = self.inner.ln_density.len();
+        let n_levels = if self.inner.quantiles.is_empty() { 0 } else { self.n_levels };
+        table(py, self.inner.quantiles.clone(), n_rows, n_levels)
     }
 
     #[getter]

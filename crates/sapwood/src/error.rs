@@ -31,7 +31,7 @@ pub enum Error {
     HugeTarget { row: usize, value: f64 },
     #[error("row {row} of y is class {value}; this model has classes 0 to {last}.")]
     BadClass { row: usize, value: f64, last: i64 },
-    #[error("row {row} of sample_weight is {value}; weights must be finite and at least 0.")]
+    #[error("row {row} of sample_weight is {value}; weights must be 0, or between 1e-12 and 1e12.")]
     BadWeight { row: usize, value: f64 },
     #[error("index {ix} is not in the active pool, which holds {n_active} points (0 to {last}).", last = *n_active as i64 - 1)]
     BadIndex { ix: usize, n_active: usize },

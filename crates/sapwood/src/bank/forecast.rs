@@ -128,6 +128,9 @@ impl Bank {
         let weight_of = |row: usize| run.weight.map_or(1.0, |w| w[row]);
         let history = History::new(&self.recent, run.y, run.weight);
         let (task, n_classes) = (self.task, self.n_classes);
+        // A row that is learned as soon as it has been forecast is weighed on the way: its density need not be computed twice.
+        let in_step = delay == 0 && run.x_test.values.as_ptr() == run.x.values.as_ptr();
+        let own_row = |at: usize| in_step && run.y_test[at] == run.y[at] && weight_of(at) == 1.0;
         let parts = workers::for_each(&mut self.members, n_threads, |member| {
             let mut inputs = Vec::with_capacity(member.n_inputs());
             let mut groups = Groups::default();
@@ -136,10 +139,14 @@ impl Bank {
                     // The forecast sees the targets learned before this row's turn.
                     let learned = row.checked_sub(delay);
                     history.fill(&mut inputs, run.x_test.row(row), learned.unwrap_or(0), member.config().lags);
-                    let mut part = forecast_row(member, &inputs, run.y_test[row], task, n_classes, wanted, &mut groups);
+                    let y = if learned.is_some_and(own_row) { f64::NAN } else { run.y_test[row] };
+                    let mut part = forecast_row(member, &inputs, y, task, n_classes, wanted, &mut groups);
                     if let Some(at) = learned.filter(|&at| weight_of(at) != 0.0) {
                         history.fill(&mut inputs, run.x.row(at), at, member.config().lags);
                         part.ln_learned = member.observe(&inputs, run.y[at], weight_of(at));
+                        if own_row(at) {
+                            part.ln_density = part.ln_learned;
+                        }
                     }
                     part
                 })

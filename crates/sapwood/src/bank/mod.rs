@@ -19,6 +19,8 @@ use crate::error::{Error, MAX_MAGNITUDE, Result};
 use crate::predict::{Groups, Mixture, ln_mix};
 use crate::rng::{Purpose, Stream};
 
+/// Weights beyond these could not be added to each other without losing one of them.
+const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
 /// How many terms of the log evidence are kept.
 pub const TRACE_LEN: usize = 4096;
 /// Rows that members work through on their own before the bank's weights catch up; it bounds memory, never a result.
@@ -33,7 +35,7 @@ pub struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     pub fn new(values: &'a [f64], n_columns: usize) -> Self {
-        assert!(n_columns > 0 && values.len() % n_columns == 0, "whole rows");
+        assert!(n_columns > 0 && values.len().is_multiple_of(n_columns), "whole rows");
         Self { values, n_columns }
     }
 
@@ -195,7 +197,7 @@ impl Bank {
         if weight.len() != n_rows {
             return Err(Error::WrongLength { what: "sample_weight", given: weight.len(), expected: n_rows });
         }
-        match weight.iter().position(|w| !(*w >= 0.0 && *w <= MAX_MAGNITUDE)) {
+        match weight.iter().position(|w| *w != 0.0 && !WEIGHTS.contains(w)) {
             Some(row) => Err(Error::BadWeight { row, value: weight[row] }),
             None => Ok(()),
         }

@@ -41,8 +41,19 @@ impl Predictive {
         Err(Error::WrongTask { what, needs: task.name(), task: self.bank.task.name() })
     }
 
+    /// Values that are asked about may lie anywhere; only what is not a number has no answer.
+    fn check_asked(&self, y: &[f64]) -> Result<()> {
+        if y.len() != self.n_rows() {
+            return Err(Error::WrongLength { what: "y", given: y.len(), expected: self.n_rows() });
+        }
+        match y.iter().position(|value| value.is_nan()) {
+            Some(row) => Err(Error::BadTarget { row, value: y[row] }),
+            None => Ok(()),
+        }
+    }
+
     /// `width` values for each row from its mixture.
-    fn from_mixtures(&self, width: usize, n_threads: usize, f: impl Fn(usize, &Mixture, &mut [f64]) + Sync) -> Vec<f64> {
+    fn by_mixture(&self, width: usize, n_threads: usize, f: impl Fn(usize, &Mixture, &mut [f64]) + Sync) -> Vec<f64> {
         let mut out = vec![0.0; self.n_rows() * width];
         let weights = self.bank.weights();
         workers::for_row_blocks(&mut out, width, n_threads, |first, block| {
@@ -57,13 +68,13 @@ impl Predictive {
 
     pub fn mean(&self, n_threads: usize) -> Result<Vec<f64>> {
         self.need(Task::Regression, "a mean")?;
-        Ok(self.from_mixtures(1, n_threads, |_, mixture, out| out[0] = mixture.mean()))
+        Ok(self.by_mixture(1, n_threads, |_, mixture, out| out[0] = mixture.mean()))
     }
 
     /// (rows, 3): mean, variance, and the part of the variance due to not knowing the model.
     pub fn moments(&self, n_threads: usize) -> Result<Vec<f64>> {
         self.need(Task::Regression, "a variance")?;
-        Ok(self.from_mixtures(3, n_threads, |_, mixture, out| {
+        Ok(self.by_mixture(3, n_threads, |_, mixture, out| {
             let (variance, epistemic) = mixture.variance();
             out.copy_from_slice(&[mixture.mean(), variance, epistemic]);
         }))
@@ -71,29 +82,25 @@ impl Predictive {
 
     /// `ln` density of a target for each row (classification: `ln` probability of a class).
     pub fn ln_density(&self, y: &[f64], n_threads: usize) -> Result<Vec<f64>> {
-        self.bank.check_targets(y, self.n_rows(), false)?;
         if self.bank.task == Task::Regression {
-            return Ok(self.from_mixtures(1, n_threads, |row, mixture, out| out[0] = mixture.ln_density(y[row])));
+            self.check_asked(y)?;
+            return Ok(self.by_mixture(1, n_threads, |row, mixture, out| out[0] = mixture.ln_density(y[row])));
         }
+        self.bank.check_targets(y, self.n_rows(), false)?;
         let proba = self.proba(n_threads)?;
         Ok(y.iter().enumerate().map(|(row, class)| crate::num::ln(proba[row * self.bank.n_classes + *class as usize])).collect())
     }
 
     pub fn cdf(&self, y: &[f64], n_threads: usize) -> Result<Vec<f64>> {
         self.need(Task::Regression, "a distribution function")?;
-        if y.len() != self.n_rows() {
-            return Err(Error::WrongLength { what: "y", given: y.len(), expected: self.n_rows() });
-        }
-        if let Some(row) = y.iter().position(|value| value.is_nan()) {
-            return Err(Error::BadTarget { row, value: y[row] });
-        }
-        Ok(self.from_mixtures(1, n_threads, |row, mixture, out| out[0] = mixture.cdf(y[row])))
+        self.check_asked(y)?;
+        Ok(self.by_mixture(1, n_threads, |row, mixture, out| out[0] = mixture.cdf(y[row])))
     }
 
     pub fn crps(&self, y: &[f64], n_threads: usize) -> Result<Vec<f64>> {
         self.need(Task::Regression, "a CRPS")?;
-        self.bank.check_targets(y, self.n_rows(), false)?;
-        Ok(self.from_mixtures(1, n_threads, |row, mixture, out| out[0] = mixture.crps(y[row])))
+        self.check_asked(y)?;
+        Ok(self.by_mixture(1, n_threads, |row, mixture, out| out[0] = mixture.crps(y[row])))
     }
 
     /// (rows, levels)
@@ -103,7 +110,7 @@ impl Predictive {
         if levels.is_empty() {
             return Ok(Vec::new());
         }
-        Ok(self.from_mixtures(levels.len(), n_threads, |_, mixture, out| {
+        Ok(self.by_mixture(levels.len(), n_threads, |_, mixture, out| {
             for (value, level) in out.iter_mut().zip(levels) {
                 *value = mixture.quantile(*level);
             }
@@ -132,7 +139,7 @@ impl Predictive {
         }
         let stream = |row: usize| Stream::new(seed, row as u64, 0, Purpose::Sample);
         if self.bank.task == Task::Regression {
-            return Ok(self.from_mixtures(n, 1, |row, mixture, out| {
+            return Ok(self.by_mixture(n, 1, |row, mixture, out| {
                 let mut stream = stream(row);
                 out.iter_mut().for_each(|value| *value = mixture.sample(&mut stream));
             }));

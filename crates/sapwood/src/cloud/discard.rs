@@ -47,7 +47,7 @@ impl<M: LeafModel> Cloud<M> {
                 marks.set(leaf, n_particles + f64::from(tree.n_copies));
             });
         }
-        let afresh = self.step % AFRESH_EVERY == 0;
+        let afresh = self.step.is_multiple_of(AFRESH_EVERY);
         if afresh {
             self.tally.fill(0.0);
         }

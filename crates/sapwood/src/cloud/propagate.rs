@@ -12,7 +12,7 @@
 
 use super::{Cloud, Tree};
 use crate::config::{Division, Evidence};
-use crate::leaf::LeafModel;
+use crate::leaf::{LeafModel, SWAMPED};
 use crate::num::{exp, ln};
 use crate::pool::Pool;
 use crate::rng::{Purpose, Stream, coin};
@@ -95,7 +95,7 @@ impl<M: LeafModel> Cloud<M> {
         for (tree, place) in self.trees.iter().zip(places) {
             starts.push(proposals.len());
             let leaf = self.forest.leaf_mut(place.leaf);
-            let may_grow = leaf.n_active() >= 2 * self.settings.min_leaf;
+            let may_grow = leaf.n_active() / 2 >= self.settings.min_leaf;
             if !may_grow && place.parent.is_none() {
                 // Nothing to draw: the particle can only stay.
                 uniforms.resize(uniforms.len() + tree.n_copies as usize, 0.0);
@@ -221,11 +221,10 @@ impl<M: LeafModel> Cloud<M> {
     /// Draw every particle's move and build the trees that result.
     fn move_all(&mut self, places: &[Place], x: &[f64], scratch: &mut Scratch) {
         let ln_n_candidates = ln(self.settings.n_candidates as f64);
-        let n_trees = self.trees.len();
         let mut old_roots = Vec::new();
         let mut first_particle = 0;
-        for ix in 0..n_trees {
-            let (tree, place) = (self.trees[ix], places[ix]);
+        for (ix, &place) in places.iter().enumerate() {
+            let tree = self.trees[ix];
             let n_copies = tree.n_copies as usize;
             let mut own = scratch.starts[ix]..scratch.starts[ix + 1];
             if own.is_empty() && place.parent.is_none() {
@@ -364,8 +363,11 @@ impl<M: LeafModel> Cloud<M> {
             } else {
                 child.active.extend(parent.active.iter().zip(left_active).map(|(p, l)| p - l));
                 child.retired.extend(parent.retired.iter().zip(&*retired).map(|(p, l)| p - l));
-                // Found by taking the left child's points away.
+                // Found by taking the left child's points away, unless they were far larger than what is left.
                 child.n_forgotten = parent.n_forgotten + n_left;
+                if child.active.iter().zip(left_active).any(|(left, gone)| gone.abs() > SWAMPED * left.abs()) {
+                    child.sum_afresh(&self.model, &self.pool);
+                }
             }
             child.lower.extend_from_slice(&parent.lower);
             child.upper.extend_from_slice(&parent.upper);
@@ -395,7 +397,7 @@ fn propose_cut(
     let value = |position: usize| pool.x(sorted[position])[dim];
     // Missing values stand last.
     let n_known = if value(sorted.len() - 1).is_nan() { sorted.partition_point(|&slot| !pool.x(slot)[dim].is_nan()) } else { sorted.len() };
-    if n_known < 2 * min_leaf {
+    if n_known / 2 < min_leaf {
         return None;
     }
     let (low, high) = (value(min_leaf - 1), value(n_known - min_leaf));

@@ -32,6 +32,9 @@ pub struct Fit {
     pub factor: Vec<f64>,
 }
 
+/// Taking away this many times what is left costs half of the sixteen digits: such sums are made afresh.
+pub const SWAMPED: f64 = 1e8;
+
 /// The contract of a leaf model. `point` is what [`LeafModel::encode`] made of an observation.
 pub trait LeafModel: Clone + Send + Sync {
     /// Number of values kept for every active point.
@@ -52,6 +55,8 @@ pub trait LeafModel: Clone + Send + Sync {
     fn keeps_point_stats(&self) -> bool {
         false
     }
+    /// Whether a point that has just been forgotten was so large that its rounding may outweigh what is left.
+    fn is_swamped(&self, left: &[f64], origin: &[f64], point: &[f64], weight: f64) -> bool;
     /// Express statistics about another origin.
     fn shift(&self, stats: &mut [f64], from: &[f64], to: &[f64]);
     /// An origin nearer to the data, where the present one is too far away for the precision of the statistics.

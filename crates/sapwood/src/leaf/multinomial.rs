@@ -3,7 +3,7 @@
 //! With counts `a_k`, `n = sum a_k`, `K` classes and `a0` pseudo-counts a class:
 //! `ln Z = lnG(K a0) - lnG(K a0 + n) + sum_k [lnG(a0 + a_k) - lnG(a0)]`, predictive `(a_k + a0) / (n + K a0)`.
 
-use super::{Fit, LeafModel};
+use super::{Fit, LeafModel, SWAMPED};
 use crate::config::{Division, Evidence};
 use crate::num::ln;
 use crate::num::special::{ln_gamma, ln_gamma_parts};
@@ -59,8 +59,13 @@ impl Multinomial {
         value + ln(product)
     }
 
-    fn probability(&self, stats: &[f64], class: usize) -> f64 {
-        (stats[1 + class].max(0.0) + self.pseudo_count) / (stats[0].max(0.0) + self.pseudo_total)
+    /// The denominator is summed from the counts, so that the probabilities add up to 1 whatever rounding has done to the total.
+    fn denominator(&self, stats: &[f64]) -> f64 {
+        stats[1..].iter().map(|count| count.max(0.0)).sum::<f64>() + self.pseudo_total
+    }
+
+    fn numerator(&self, stats: &[f64], class: usize) -> f64 {
+        stats[1 + class].max(0.0) + self.pseudo_count
     }
 }
 
@@ -88,6 +93,10 @@ impl LeafModel for Multinomial {
     fn observe(&self, stats: &mut [f64], _origin: &[f64], point: &[f64], weight: f64) {
         stats[0] += weight;
         stats[1 + point[0] as usize] += weight;
+    }
+
+    fn is_swamped(&self, left: &[f64], _origin: &[f64], _point: &[f64], weight: f64) -> bool {
+        weight > SWAMPED * left[0]
     }
 
     fn shift(&self, _stats: &mut [f64], _from: &[f64], _to: &[f64]) {}
@@ -132,21 +141,22 @@ impl LeafModel for Multinomial {
     fn ln_predictive(&self, _fit: &Fit, total: &[f64], _origin: &[f64], point: &[f64], weight: f64) -> f64 {
         let class = point[0] as usize;
         if weight == 1.0 {
-            return ln(self.probability(total, class));
+            return ln(self.numerator(total, class) / self.denominator(total));
         }
-        let a = total[1 + class].max(0.0) + self.pseudo_count;
-        let n = total[0].max(0.0) + self.pseudo_total;
+        let (a, n) = (self.numerator(total, class), self.denominator(total));
         ln_gamma(a + weight) - ln_gamma(a) - ln_gamma(n + weight) + ln_gamma(n)
     }
 
     fn add_class_probabilities(&self, total: &[f64], weight: f64, out: &mut [f64]) {
+        let scale = weight / self.denominator(total);
         for (class, p) in out.iter_mut().enumerate() {
-            *p += weight * self.probability(total, class);
+            *p += scale * self.numerator(total, class);
         }
     }
 
     fn entropy(&self, total: &[f64]) -> f64 {
-        (0..self.n_classes).map(|class| self.probability(total, class)).map(|p| if p > 0.0 { -p * ln(p) } else { 0.0 }).sum()
+        let n = self.denominator(total);
+        (0..self.n_classes).map(|class| self.numerator(total, class) / n).map(|p| if p > 0.0 { -p * ln(p) } else { 0.0 }).sum()
     }
 }
 

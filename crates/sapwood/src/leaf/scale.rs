@@ -2,6 +2,11 @@
 
 use crate::num::cholesky::{packed_ix, packed_len};
 
+/// Once there are this many rows, a value counts as at most this many standard deviations from the mean: one absurd value must not set
+/// the scale of everything after it, while values that keep coming from out there still widen it, faster and faster.
+const REACH: f64 = 8.0;
+const REACH_AFTER: f64 = 32.0;
+
 /// Weighted means and centred cross-products of `[x, y]` over everything seen (Welford's recursion). Missing inputs count as their
 /// column's mean.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,11 +30,14 @@ impl Scale {
     /// Returns true if a column that had been constant no longer is.
     pub fn observe(&mut self, inputs: &[f64], target: f64, weight: f64) -> bool {
         let d = self.dim();
+        let before = self.n;
         self.n += weight;
         let fraction = weight / self.n;
-        for i in 0..d {
-            let value = if i + 1 < d { inputs[i] } else { target };
-            self.delta[i] = if value.is_nan() { 0.0 } else { value - self.mean[i] };
+        for (i, value) in inputs.iter().chain([&target]).enumerate() {
+            let delta = if value.is_nan() { 0.0 } else { value - self.mean[i] };
+            let reach = if before >= REACH_AFTER { REACH * (self.cross[packed_ix(i, i)] / before).sqrt() } else { 0.0 };
+            // A column without spread has no reach yet: whatever wakes it is taken whole.
+            self.delta[i] = if reach > 0.0 { delta.clamp(-reach, reach) } else { delta };
         }
         // With the old mean's deviations, the cross-products grow by weight (1 - weight/n) delta delta'.
         let gain = weight * (1.0 - fraction);

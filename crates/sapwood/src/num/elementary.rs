@@ -11,7 +11,7 @@ const ONE: u64 = 1023 << 52;
 /// Natural logarithm, within two units in the last place.
 #[inline]
 pub fn ln(x: f64) -> f64 {
-    if x >= f64::MIN_POSITIVE && x < f64::INFINITY { ln_normal(x) } else { libm::log(x) }
+    if (f64::MIN_POSITIVE..f64::INFINITY).contains(&x) { ln_normal(x) } else { libm::log(x) }
 }
 
 /// `x = m 2^e` with `m` in [sqrt(1/2), sqrt(2)), and `ln m = 2 atanh(s)` with `s = (m - 1)/(m + 1)`, `s^2 < 0.0295`.

@@ -1,7 +1,7 @@
 //! A finite mixture of Student-t distributions.
 
 use super::StudentT;
-use crate::num::special::normal_quantile;
+use crate::num::special::{normal_quantile, student_t_cdf};
 use crate::num::{exp, ln, ln_sum_exp};
 use crate::rng::Stream;
 
@@ -29,6 +29,9 @@ pub struct Moments {
 
 impl Moments {
     pub fn add(&mut self, weight: f64, other: &Moments) {
+        if weight == 0.0 {
+            return;
+        }
         self.mean += weight * other.mean;
         self.square += weight * other.square;
         self.within += weight * other.within;
@@ -58,13 +61,16 @@ impl Mixture {
         self.components.clear();
     }
 
+    /// A component of no weight is no component: its moments may be infinite.
     pub fn push(&mut self, weight: f64, dist: StudentT) {
-        self.components.push(Component { weight, dist });
+        if weight > 0.0 {
+            self.components.push(Component { weight, dist });
+        }
     }
 
     /// Add another mixture's components, their weights multiplied by `weight`.
     pub fn extend_scaled(&mut self, other: &Mixture, weight: f64) {
-        self.components.extend(other.components.iter().map(|c| Component { weight: weight * c.weight, ..*c }));
+        other.components.iter().for_each(|c| self.push(weight * c.weight, c.dist));
     }
 
     pub fn components(&self) -> &[Component] {
@@ -117,6 +123,16 @@ impl Mixture {
         self.components.iter().map(|c| c.weight * c.dist.cdf(y)).sum()
     }
 
+    /// `(F, 1 - F)`, each to its own last digits.
+    fn tails(&self, y: f64) -> (f64, f64) {
+        self.components.iter().fold((0.0, 0.0), |(below, above), c| {
+            let t = (y - c.dist.location) / c.dist.scale;
+            let tail = student_t_cdf(-t.abs(), c.dist.df);
+            let (lower, upper) = if t < 0.0 { (tail, 1.0 - tail) } else { (1.0 - tail, tail) };
+            (below + c.weight * lower, above + c.weight * upper)
+        })
+    }
+
     /// Typical width, robust to components without a variance.
     fn width(&self) -> f64 {
         let mean = self.mean();
@@ -149,9 +165,11 @@ impl Mixture {
             }
         }
         y = y.clamp(low, high);
-        for _ in 0..200 {
+        let mut last = f64::INFINITY;
+        // Halving alone ends within the 2^11 exponents and 53 bits of a double.
+        for _ in 0..2200 {
             let value = excess(y);
-            if value == 0.0 {
+            if value.abs() < 1e-15 {
                 break;
             }
             if value < 0.0 {
@@ -159,10 +177,12 @@ impl Mixture {
             } else {
                 high = y;
             }
+            // Newton while it pays; where the density is uneven, halve.
             let newton = y - value / self.density(y);
-            let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
-            if (next - y).abs() <= 1e-13 * (width + y.abs()) || next == y {
-                y = next;
+            let pays = value.abs() < 0.5 * last && newton > low && newton < high;
+            last = value.abs();
+            let next = if pays { newton } else { low + 0.5 * (high - low) };
+            if next == y || next <= low || next >= high {
                 break;
             }
             y = next;
@@ -171,30 +191,39 @@ impl Mixture {
     }
 
     /// Continuous ranked probability score at `y`: `E|Y - y| - E|Y - Y'|/2`. The first term is closed-form; the second is
-    /// `integral F (1 - F)`, by the trapezoidal rule after `z = centre + width sinh(t)`, which converges exponentially.
+    /// `integral F (1 - F)`, by adaptive quadrature after `z = centre + width sinh(t)`, to about a millionth of the mixture's width. `F` is
+    /// monotone, so a component too narrow for the first nodes still shows as a step between them.
     pub fn crps(&self, y: f64) -> f64 {
         let distance: f64 = self.components.iter().map(|c| c.weight * c.dist.mean_distance(y)).sum();
-        distance - self.half_mean_difference()
+        // Without a mean there is no score.
+        if distance.is_finite() { distance - self.half_mean_difference() } else { distance }
     }
 
     fn half_mean_difference(&self) -> f64 {
-        const STEP: f64 = 0.125;
+        /// Intervals to begin with, how often each may be halved, and when halving stops, in units of the mixture's width.
+        const N_START: i32 = 12;
+        const DEPTH: u32 = 12;
+        const TOLERANCE: f64 = 1e-8;
         let (centre, width) = (self.mean(), self.width());
         let term = |t: f64| {
-            let f = self.cdf(centre + width * libm::sinh(t));
-            f * (1.0 - f) * libm::cosh(t)
+            let (below, above) = self.tails(centre + width * libm::sinh(t));
+            below * above * libm::cosh(t)
         };
-        let mut sum = term(0.0);
-        for side in [-1.0, 1.0] {
-            for k in 1..400 {
-                let value = term(side * STEP * f64::from(k));
-                sum += value;
-                if value < 1e-12 * sum {
-                    break;
-                }
-            }
+        // Beyond the reach nothing is left of F (1 - F), even against the growth of cosh: one degree of freedom decays slowest, and not
+        // at all, but then the score is infinite anyway.
+        let mut reach = 2.0;
+        while reach < 64.0 && term(-reach) + term(reach) > 1e-9 {
+            reach += 2.0;
         }
-        sum * STEP * width
+        let step = 2.0 * reach / f64::from(N_START);
+        let at = |k: i32| -reach + step * f64::from(k);
+        let mut sum = 0.0;
+        for k in 0..N_START {
+            let (a, b) = (at(k), at(k + 1));
+            let m = 0.5 * (a + b);
+            sum += adaptive_simpson(&term, [a, m, b], [term(a), term(m), term(b)], TOLERANCE, DEPTH);
+        }
+        sum * width
     }
 
     pub fn sample(&self, stream: &mut Stream) -> f64 {
@@ -206,6 +235,21 @@ impl Mixture {
         });
         self.components[chosen.unwrap_or(last)].dist.sample(stream)
     }
+}
+
+/// Simpson's rule on `[a, m, b]` with values `f`, halved until both halves agree with the whole to `tolerance`.
+fn adaptive_simpson(function: &impl Fn(f64) -> f64, [a, m, b]: [f64; 3], f: [f64; 3], tolerance: f64, depth: u32) -> f64 {
+    let (left_mid, right_mid) = (0.5 * (a + m), 0.5 * (m + b));
+    let (f_left, f_right) = (function(left_mid), function(right_mid));
+    let simpson = |width: f64, [x, y, z]: [f64; 3]| width / 6.0 * (x + 4.0 * y + z);
+    let left = simpson(m - a, [f[0], f_left, f[1]]);
+    let right = simpson(b - m, [f[1], f_right, f[2]]);
+    let gap = left + right - simpson(b - a, f);
+    if depth == 0 || gap.is_nan() || gap.abs() <= 15.0 * tolerance {
+        return left + right + gap / 15.0;
+    }
+    adaptive_simpson(function, [a, left_mid, m], [f[0], f_left, f[1]], 0.5 * tolerance, depth - 1)
+        + adaptive_simpson(function, [m, right_mid, b], [f[1], f_right, f[2]], 0.5 * tolerance, depth - 1)
 }
 
 /// Mixture of densities given as logarithms.

@@ -21,7 +21,9 @@ impl StudentT {
 
     pub fn ln_density(&self, y: f64) -> f64 {
         let t = (y - self.location) / self.scale;
-        student_t_ln_norm(self.df) - ln(self.scale) - 0.5 * (self.df + 1.0) * libm::log1p(t * t / self.df)
+        // Far out, log1p(t^2/df) without the square, which would overflow.
+        let stretch = if t.abs() < 1e150 { libm::log1p(t * t / self.df) } else { 2.0 * ln(t.abs()) - ln(self.df) };
+        student_t_ln_norm(self.df) - ln(self.scale) - 0.5 * (self.df + 1.0) * stretch
     }
 
     pub fn density(&self, y: f64) -> f64 {
@@ -37,7 +39,12 @@ impl StudentT {
         if self.df <= 1.0 {
             return f64::INFINITY;
         }
+        /// So far out the distribution is a point.
+        const FAR: f64 = 1e100;
         let t = (y - self.location) / self.scale;
+        if t.abs() > FAR {
+            return (y - self.location).abs();
+        }
         let density = self.density(y) * self.scale;
         self.scale * (t * (2.0 * student_t_cdf(t, self.df) - 1.0) + 2.0 * density * (self.df + t * t) / (self.df - 1.0))
     }

@@ -8,7 +8,7 @@ use crate::bank::{AnyCloud, Bank, Member, TRACE_LEN, TwoLevel};
 use crate::config::{CloudConfig, Leaf, Named, Task};
 use crate::error::{Error, Result};
 use crate::leaf::{Gaussian, GaussianPrior, LeafModel, Multinomial, Pseudo, Scale};
-use crate::num::cholesky::packed_len;
+use crate::num::cholesky::{packed_ix, packed_len};
 
 fn inconsistent<T>(what: &'static str) -> Result<T> {
     Err(Error::Inconsistent { what })
@@ -189,6 +189,9 @@ fn read_gaussian(r: &mut Reader, blank: &Gaussian) -> Result<Gaussian> {
         if pseudo.nu0 <= 0.0 || pseudo.noise <= 0.0 || !pseudo.is_proper() {
             return inconsistent("a leaf prior is not proper");
         }
+    }
+    if (0..dim).any(|i| model.scale.cross[packed_ix(i, i)] < 0.0) {
+        return inconsistent("the running scale has a negative variance");
     }
     if model.scale.n < 0.0 {
         return inconsistent("the running scale has a negative count");

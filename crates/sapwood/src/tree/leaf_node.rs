@@ -167,15 +167,15 @@ impl LeafNode {
         self.slots.swap_remove(position);
         self.n_forgotten += 1;
         // Summing afresh after as many removals as there are points costs no more than the removals did, and bounds their error.
-        if self.n_forgotten as usize > 16 + self.slots.len() {
+        model.observe(&mut self.active, &self.origin, pool.point(slot), -pool.weight(slot));
+        let swamped = model.is_swamped(&self.active, &self.origin, pool.point(slot), pool.weight(slot));
+        if swamped || self.n_forgotten as usize > 16 + self.slots.len() {
             self.sum_afresh(model, pool);
-        } else {
-            model.observe(&mut self.active, &self.origin, pool.point(slot), -pool.weight(slot));
         }
         position
     }
 
-    fn sum_afresh<M: LeafModel>(&mut self, model: &M, pool: &Pool) {
+    pub fn sum_afresh<M: LeafModel>(&mut self, model: &M, pool: &Pool) {
         self.active.fill(0.0);
         for &slot in &self.slots {
             model.observe(&mut self.active, &self.origin, pool.point(slot), pool.weight(slot));

@@ -1,6 +1,7 @@
 //! The Student-t mixture against numerical integration of its own density, and its parts against each other.
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use sapwood::predict::{Mixture, StudentT};
 use sapwood::rng::{Purpose, Stream};
 
@@ -121,7 +122,6 @@ fn the_distribution_function_is_the_integral_of_the_density() {
 
 /// CRPS is `integral (F(z) - 1{z >= y})^2 dz` by definition; fails if either closed form in it is wrong.
 #[test]
-#[ignore = "half_mean_difference steps over components narrower than an eighth of the mixture's width"]
 fn crps_is_its_integral() {
     for mixture in examples() {
         let (variance, _) = mixture.variance();
@@ -165,7 +165,6 @@ fn samples_follow_the_distribution_function() {
 
 /// Fractions of a degree of freedom and millions of them; targets beyond anything's square.
 #[test]
-#[ignore = "StudentT::mean_distance is 0 * infinity where t * t overflows"]
 fn extremes_stay_numbers() {
     for df in [0.05, 0.5, 1.0, 1.5, 2.0, 1e3, 1e9, 1e15] {
         for (location, scale) in [(0.0, 1.0), (1e9, 1e-6), (-1e100, 1e90), (1e-300, 1e-300)] {
@@ -184,7 +183,6 @@ fn extremes_stay_numbers() {
 
 /// A component of weight 0 is not there, whatever its variance.
 #[test]
-#[ignore = "0 * an infinite variance is NaN"]
 fn weight_zero_is_absence() {
     let alone = mixture(&[(1.0, student_t(5.0, 1.0, 2.0))]);
     let beside = mixture(&[(1.0, student_t(5.0, 1.0, 2.0)), (0.0, student_t(1.5, -3.0, 9.0))]);
@@ -203,10 +201,9 @@ fn any_component() -> impl Strategy<Value = (f64, StudentT)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2000, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    #[ignore = "Mixture::quantile stops at 1e-13 of the width of the widest component"]
     fn quantiles_invert_the_distribution_function(components in prop::collection::vec(any_component(), 1..6), level in 1e-4..0.9999f64) {
         let mixture = mixture(&components);
         let y = mixture.quantile(level);
@@ -217,7 +214,6 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "Mixture::quantile stops at 1e-13 of the width of the widest component"]
     fn quantiles_are_in_order(components in prop::collection::vec(any_component(), 1..6), a in 1e-4..0.9999f64, b in 1e-4..0.9999f64) {
         let mixture = mixture(&components);
         let (low, high) = (mixture.quantile(a.min(b)), mixture.quantile(a.max(b)));

@@ -15,7 +15,7 @@ mod prior;
 
 pub use prior::{FixedPrior, GaussianPrior, Pseudo};
 
-use super::{Fit, LeafModel, Scale};
+use super::{Fit, LeafModel, SWAMPED, Scale};
 use crate::config::{Division, Evidence};
 use crate::num::cholesky::{backward_solve, factor_leading, forward_solve, ln_det, packed_ix, packed_len};
 use crate::num::special::{ln_gamma, normal_cdf, normal_pdf};
@@ -207,6 +207,14 @@ impl LeafModel for Gaussian {
         self.n_regressors > 0 && self.stat_len() <= AT_MOST
     }
 
+    fn is_swamped(&self, left: &[f64], origin: &[f64], point: &[f64], weight: f64) -> bool {
+        weight > SWAMPED * left[0]
+            || (0..point.len()).any(|i| {
+                let distance = point[i] - origin[i];
+                weight * distance * distance > SWAMPED * left[packed_ix(i + 1, i + 1)]
+            })
+    }
+
     fn shift(&self, stats: &mut [f64], from: &[f64], to: &[f64]) {
         shift_moments(stats, from, to);
     }
@@ -248,7 +256,7 @@ impl LeafModel for Gaussian {
         let spread = variance.max(0.0).sqrt();
         let z = (cut - mean) / spread;
         // Beyond eight standard deviations, or without any spread, everything is on one side.
-        if !(z.abs() < 8.0) {
+        if z.is_nan() || z.abs() >= 8.0 {
             let all_left = if spread > 0.0 { z > 0.0 } else { mean < cut };
             for (l, r) in left.iter_mut().zip(retired) {
                 *l = if all_left { *r } else { 0.0 };
@@ -323,8 +331,15 @@ impl LeafModel for Gaussian {
                 let known = fallback.posterior(total, origin, &mut fit.factor);
                 // Moments that rounding has made impossible count as none.
                 let nothing = vec![0.0; total.len()];
-                (fit.df, fit.sum_of_squares) =
-                    known.or_else(|| fallback.posterior(&nothing, origin, &mut fit.factor)).expect("a proper prior needs no data");
+                let alone = known.or_else(|| fallback.posterior(&nothing, origin, &mut fit.factor));
+                // An origin absurdly far from the stream's centre loses even the prior; what is left is to say so with a wide guess there.
+                (fit.df, fit.sum_of_squares) = alone.unwrap_or_else(|| {
+                    let m = self.n_coefficients();
+                    fit.factor.clear();
+                    fit.factor.resize(total.len(), 0.0);
+                    (0..m).for_each(|i| fit.factor[packed_ix(i, i)] = 1.0);
+                    (fallback.prior.df(0.0, m), fallback.prior.sum_of_squares_floor())
+                });
             }
         }
     }
