@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from sapwood._base import DynamicTreeEstimator
 from sapwood._classifier import DynamicTreeClassifier
-from sapwood._files import _plain_param, from_bytes, to_bytes
+from sapwood._files import from_bytes, to_bytes
 from sapwood._labels import LabelBook
 from sapwood._regressor import DynamicTreeRegressor
-from sapwood.metrics import CLASSIFICATION_METRICS, METRICS, REGRESSION_METRICS
 from sapwood.stream.checkpoint import Checkpoint, freeze, thaw
 from sapwood.stream.errors import SourceError
 from sapwood.stream.foreign import foreign_learner, task_of
@@ -28,6 +27,7 @@ from sapwood.stream.loop import Prequential, predicted
 from sapwood.stream.prediction_files import PredictionFile, open_predictions
 from sapwood.stream.result import EvaluationResult, Timings
 from sapwood.stream.scoring import Scoring
+from sapwood.stream.settings import demand_same, in_json, metric_names, parameters_of
 from sapwood.stream.source import Source, open_source
 from sapwood.stream.stopping import StopRequest
 from sapwood.stream.target import Task
@@ -36,7 +36,6 @@ _ESTIMATORS: dict[str, type[DynamicTreeEstimator]] = {
     "regression": DynamicTreeRegressor,
     "classification": DynamicTreeClassifier,
 }
-_POINT_METRICS = ("rmse", "mae")
 
 
 @dataclass(frozen=True)
@@ -188,14 +187,14 @@ def evaluate(
     elif checkpoint is not None:
         raise ValueError("a checkpoint can only be made of a Sapwood model; leave checkpoint out")
     task = model._task if isinstance(model, DynamicTreeEstimator) else task_of(model)
-    chosen = _metrics(metrics, task, model)
+    chosen = metric_names(metrics, task, model)
     asked = {
         "task": task,
-        "model": _parameters(model),
-        "source": _in_json(source),
+        "model": parameters_of(model),
+        "source": in_json(source),
         "target": target,
-        "source_options": {name: _in_json(value) for name, value in (source_options or {}).items()},
-        "labels": _in_json(labels),
+        "source_options": {name: in_json(value) for name, value in (source_options or {}).items()},
+        "labels": in_json(labels),
         "key": key,
         "metrics": list(chosen),
         "delay": delay,
@@ -203,12 +202,12 @@ def evaluate(
         "warm_up": warm_up,
         "window": window,
         "keep": keep,
-        "predictions": _in_json(predictions),
+        "predictions": in_json(predictions),
         **(settings or {}),
     }
     before = Checkpoint.read(checkpoint) if resume and checkpoint is not None else None
     if before is not None:
-        _demand_same(before.header["settings"], asked, os.fspath(checkpoint or ""))
+        demand_same(before.header["settings"], asked, os.fspath(checkpoint or ""))
     with stop.reading() if stop is not None else nullcontext():
         opened = _open(source, target, source_options, task, labels, key, max_rows, before)
     run = _Run(model, task, opened, asked, chosen, before)
@@ -423,26 +422,6 @@ class _Run:
             self.incoming.late.close()
 
 
-def _metrics(names: Iterable[str] | None, task: Task, model: Any) -> tuple[str, ...]:
-    of_task = CLASSIFICATION_METRICS if task == "classification" else REGRESSION_METRICS
-    if names is None:
-        has_mean_only = task == "regression" and not isinstance(model, DynamicTreeEstimator)
-        return _POINT_METRICS if has_mean_only else tuple(of_task)
-    chosen = tuple(names)
-    for name in chosen:
-        if name not in of_task:
-            known = "there is no such metric" if name not in METRICS else f"it is not one of {task}"
-            raise ValueError(f"metrics has {name!r}: {known}; choose among {', '.join(of_task)}")
-    return chosen
-
-
-def _parameters(model: Any) -> dict[str, Any]:
-    if not isinstance(model, DynamicTreeEstimator):
-        return {"class": type(model).__name__}
-    parameters = model.get_params(deep=False)
-    return {name: _plain_param(value) for name, value in parameters.items() if name != "n_jobs"}
-
-
 def _is_nameless(source: Any) -> bool:
     """Arrays have no names of columns, and a model that learned from one must not expect them later."""
     return (hasattr(source, "feature_names") and hasattr(source, "X")) or (
@@ -473,32 +452,3 @@ def _open(
     elif key is not None:
         further = {"target": key, **further}
     return open_source(source, max_rows=max_rows, resume=None if before is None else before.header["source"], **further)
-
-
-def _demand_same(was: dict[str, Any], now: dict[str, Any], path: str) -> None:
-    """Refuse to continue with other settings: the result would be that of neither."""
-    for name, new in now.items():
-        old = was.get(name)
-        pairs = {f"{name} {inner}": (old.get(inner), new[inner]) for inner in new} if isinstance(old, dict) else None
-        for what, (before, after) in (pairs or {name: (old, new)}).items():
-            if before != after:
-                raise _changed(path, what, before, after)
-
-
-def _in_json(value: Any) -> Any:
-    """A setting as a checkpoint's JSON gives it back; what JSON does not know is told apart by its type only."""
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
-        return list(value)
-    return type(value).__name__
-
-
-def _changed(path: str, name: str, old: Any, new: Any) -> SourceError:
-    return SourceError(
-        f"{path}: was made with {name.replace('_', ' ')} {old!r}, and this run has {new!r}; use the same settings, or "
-        "start again without resuming",
-        file=path,
-    )
