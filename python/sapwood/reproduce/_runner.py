@@ -152,11 +152,16 @@ def _write_up(run: _Run) -> None:
         "seed": run.settings["seed"],
         "settings": run.settings,
         "summary": summary,
-        "runs": dict(sorted(records.items())),
+        "runs": {key: _scalars(record) for key, record in sorted(records.items())},
     }
     write_json(run.folder / f"results-{run.scale}.json", results)
     write_json(run.folder / "paper.json", paper)
     run.journal.close()
+
+
+def _scalars(record: Record) -> Record:
+    """What a job measured; curves and pictures are in the summary."""
+    return {name: value for name, value in record.items() if not isinstance(value, (list, dict))}
 
 
 def write_json(path: Path, content: Record) -> None:

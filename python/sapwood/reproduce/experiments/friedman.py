@@ -26,6 +26,7 @@ _POOLS: dict[str, dict[str, Any]] = {
     "FULL": {"max_active": None},
 }
 _PRIORS: dict[str, dict[str, Any]] = {"paper": PAPER_REGRESSION, "ours": {}}
+_PRIOR_NAMES = {"paper": "the paper's prior", "ours": "our prior"}
 _MEASURES = ("rmse", "density", "plain_mean_density", "density_of_noisy", "leaves", "seconds")
 _PAPER_SIZES: Record = {
     "n_particles": 1000,
@@ -128,7 +129,7 @@ class Friedman(Experiment):
         rows = [
             ("average predictive density", said, _four(summary, "paper", measure)) for measure, said in measures.items()
         ]
-        leaves = [("leaves a tree", f"{prior} prior", _four(summary, prior, "leaves", 0)) for prior in _PRIORS]
+        leaves = [("leaves a tree", _PRIOR_NAMES[prior], _four(summary, prior, "leaves", 0)) for prior in _PRIORS]
         return [*rows, *leaves]
 
     def draw(self, summary: Record, paper: Record, folder: Path) -> None:
