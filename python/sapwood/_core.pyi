@@ -89,7 +89,7 @@ class Model:
         """The last (at most 4096) terms of that sum, oldest first."""
     def learn(self, x: Floats, y: Floats, weight: Floats | None = None, *, n_threads: int = 1) -> Floats:
         """Learn rows in order; returns ln predictive of each row before it was learned. Classes are 0.0, 1.0, ...
-        NaN in x is a missing value. On KeyboardInterrupt the rows before `n_seen` are learned and the model is valid."""
+        NaN in x is a missing value. On KeyboardInterrupt the rows before `n_seen` are learned; the model is valid."""
     def forecast_then_learn(
         self,
         x_test: Floats,
@@ -104,7 +104,7 @@ class Model:
         n_threads: int = 1,
     ) -> Forecast:
         """For every i: forecast x_test[i], then learn (x[i], y[i]). The prequential loop is x_test = x, y_test = y.
-        x may have fewer rows than x_test, or none: the first rows of x_test are then only forecast (labels that arrive late):
+        x may have fewer rows than x_test, or none: the first rows of x_test are then only forecast (late labels):
         row i of x_test is followed by learning row i - (len(x_test) - len(x)) of x, if that is >= 0."""
     def predictive(self, x: Floats) -> Predictive:
         """The predictive distribution at each row, as of now: learning more does not change it. Cheap until asked."""
@@ -219,4 +219,4 @@ class TreeDump:
     @property
     def n_retired(self) -> Floats: ...  # leaves
     @property
-    def value(self) -> Floats: ...  # (nodes, 1) mean at the leaf's centre, or (nodes, K) class probabilities; NaN at splits
+    def value(self) -> Floats: ...  # (nodes, 1) mean at the leaf's centre or (nodes, K) probabilities; NaN at splits
