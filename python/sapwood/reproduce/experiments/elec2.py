@@ -22,8 +22,8 @@ class Elec2(Table1):
     longest_job_seconds = 40.0
     scales: ClassVar[Mapping[Scale, Record]] = {
         "miniature": {
-            "rows": 1200,
-            "offline_rows": 600,
+            "rows": 3000,
+            "offline_rows": 1000,
             "n_particles": 40,
             "w": 100,
             "repeats": 1,
