@@ -35,8 +35,8 @@ class Fraud(Table1):
             "seed": 8,
         },
         "quick": {
-            "rows": 10_000,
-            "offline_rows": 5_000,
+            "rows": 30_000,
+            "offline_rows": 10_000,
             "n_particles": 100,
             "w": 100,
             "repeats": 1,

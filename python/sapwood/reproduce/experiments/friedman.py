@@ -56,7 +56,7 @@ class Friedman(Experiment):
             "long": {"rows": 1000, "n_particles": 20},
             "seed": 1,
         },
-        "quick": {"repeats": {"linear": 5, "constant": 1}, **_PAPER_SIZES},
+        "quick": {"repeats": {"linear": 5, "constant": 3}, **_PAPER_SIZES},
         "full": {"repeats": {"linear": 100, "constant": 100}, **_PAPER_SIZES},
     }
 
