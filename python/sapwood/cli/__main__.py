@@ -2,4 +2,6 @@
 
 from sapwood.cli import main
 
-main()
+# Worker processes import the main module again; they must not run it.
+if __name__ == "__main__":
+    main()
