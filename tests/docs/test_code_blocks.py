@@ -76,12 +76,19 @@ def run_commands(block: Block, page: Path, folder: Path) -> str:
     return printed
 
 
+def close_pictures() -> None:
+    """A reader's script ends and takes its figures with it; a test's process goes on to the next."""
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
-def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     for module in NEEDS.get(page.name, ()):
         pytest.importorskip(module)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
+    request.addfinalizer(close_pictures)
     namespace: dict[str, Any] = {"__name__": "page"}
     printed, n_run = "", 0
     for block in blocks_of(page.read_text(encoding="utf-8")):
