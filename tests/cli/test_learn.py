@@ -202,7 +202,7 @@ def test_wrong_usage_is_exit_code_2(arguments: tuple[str, ...], said: str, sapwo
     assert "Traceback" not in ran.stderr
 
 
-@pytest.mark.parametrize("command", [(), ("learn",), ("predict",), ("inspect",)])
+@pytest.mark.parametrize("command", [(), ("learn",), ("predict",), ("inspect",), ("bench",)])
 def test_help_is_enough(command: tuple[str, ...], sapwood: Run) -> None:
     ran = sapwood(*command, "--help")
     assert ran.returncode == 0
