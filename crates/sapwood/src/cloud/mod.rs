@@ -16,17 +16,17 @@ mod weigh;
 pub use inspect::{ActivePoint, ParticleStats, TreeNode};
 pub use resample::systematic;
 
+use self::evidence::Queue;
+use self::weigh::Visits;
 use crate::config::{Discard, FORGETTING_GRID, Settings};
 use crate::leaf::LeafModel;
 use crate::num::ln;
 use crate::pool::{PointStats, Pool};
 use crate::rng::{Purpose, Stream};
-use self::evidence::Queue;
-use self::weigh::Visits;
 use crate::tree::{Forest, NodeId, Place, TreePrior};
 
 /// Chance, a particle and a step, that an automatic forgetting factor is drawn anew from its grid.
-const MUTATION_RATE: f64 = 0.01;
+const MUTATION_RATE: f64 = 0.001;
 
 /// Whether a point comes from the stream or is learned again, in which case the running scale knows it already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use pulp::{Arch, WithSimd};
 
 use super::{Fit, LeafModel, SWAMPED};
 use crate::config::Division;
-use crate::num::lanes::{LANES, Lane, ln_gamma_lanes};
+use crate::num::lanes::{LANES, Lane, ln_gamma_parts_lanes, ln_lanes};
 use crate::num::ln;
 use crate::num::special::ln_gamma;
 use crate::tree::Split;
@@ -77,6 +77,7 @@ impl LeafModel for Multinomial {
         Vec::new()
     }
 
+    #[inline]
     fn observe(&self, stats: &mut [f64], _origin: &[f64], point: &[f64], weight: f64) {
         stats[0] += weight;
         stats[1 + point[0] as usize] += weight;
@@ -160,23 +161,34 @@ impl WithSimd for Kernel<'_> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
         let Self { model, rows, out } = self;
+        /// Classes whose products are taken together: each is between 1e-12 and 1e10.
+        const AT_A_TIME: usize = 16;
         let stat_len = model.stat_len();
         for (at, out) in out.chunks_mut(LANES).enumerate() {
             // Lanes beyond the last row repeat it. Rounding may have brought a count just below zero.
             let first = |lane: usize| (at * LANES + lane.min(out.len() - 1)) * stat_len;
             let column = |entry: usize| -> Lane { std::array::from_fn(|lane| rows[first(lane) + entry].max(0.0)) };
-            let mut ln_z = ln_gamma_lanes(column(0).map(|n| model.pseudo_total + n)).map(|ln_gamma_n| model.ln_gamma_total - ln_gamma_n);
+            let (ln_gamma_n, mut product) = ln_gamma_parts_lanes(column(0).map(|n| model.pseudo_total + n));
+            let mut ln_z = ln_gamma_n.map(|ln_gamma_n| model.ln_gamma_total - ln_gamma_n);
             for class in 1..stat_len {
                 let counts = column(class);
-                // A class without counts contributes lnG(a0) - lnG(a0) = 0.
-                if counts.iter().any(|count| *count > 0.0) {
-                    let ln_gamma_k = ln_gamma_lanes(counts.map(|count| model.pseudo_count + count));
-                    for lane in 0..LANES {
-                        ln_z[lane] += ln_gamma_k[lane] - model.ln_gamma_count;
-                    }
+                let (ln_gamma_k, product_k) = ln_gamma_parts_lanes(counts.map(|count| model.pseudo_count + count));
+                for lane in 0..LANES {
+                    // A class without counts contributes lnG(a0) - lnG(a0) = 0.
+                    let seen = counts[lane] > 0.0;
+                    ln_z[lane] += if seen { ln_gamma_k[lane] - model.ln_gamma_count } else { 0.0 };
+                    product[lane] /= if seen { product_k[lane] } else { 1.0 };
+                }
+                if class % AT_A_TIME == 0 {
+                    let ln_product = ln_lanes(product);
+                    (0..LANES).for_each(|lane| ln_z[lane] += ln_product[lane]);
+                    product = [1.0; LANES];
                 }
             }
-            out.copy_from_slice(&ln_z[..out.len()]);
+            let ln_product = ln_lanes(product);
+            for (lane, out) in out.iter_mut().enumerate() {
+                *out = ln_z[lane] + ln_product[lane];
+            }
         }
     }
 }

@@ -163,6 +163,7 @@ impl LeafModel for Gaussian {
         self.prior.centre().map_or_else(|| (0..=self.n_regressors).map(|i| self.scale.mean(i)).collect(), <[f64]>::to_vec)
     }
 
+    #[inline]
     fn observe(&self, stats: &mut [f64], origin: &[f64], point: &[f64], weight: f64) {
         stats[0] += weight;
         let mut row = 1;
