@@ -2,6 +2,7 @@
 
 use crate::config::Evidence;
 use crate::leaf::LeafModel;
+use crate::num::lanes::Lane;
 use crate::tree::LeafEvidence;
 
 /// Leaves waiting for their `ln Z`, and the results of those that have been waited for.
@@ -10,6 +11,7 @@ pub(super) struct Queue {
     rows: Vec<f64>,
     n: Vec<f64>,
     ln_z: Vec<f64>,
+    scratch: Vec<Lane>,
 }
 
 /// Where to find the parts of one leaf's evidence when the queue has been worked off.
@@ -60,7 +62,7 @@ impl Queue {
     pub fn finish<M: LeafModel>(&mut self, model: &M) {
         let done = self.ln_z.len();
         self.ln_z.resize(done + self.n.len(), 0.0);
-        model.ln_z_rows(&self.rows, &self.n, &mut self.ln_z[done..]);
+        model.ln_z_rows(&self.rows, &self.n, &mut self.scratch, &mut self.ln_z[done..]);
         self.rows.clear();
         self.n.clear();
     }

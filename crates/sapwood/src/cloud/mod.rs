@@ -19,7 +19,7 @@ pub use resample::systematic;
 use self::evidence::Queue;
 use self::weigh::Visits;
 use crate::config::{Discard, FORGETTING_GRID, Settings};
-use crate::leaf::LeafModel;
+use crate::leaf::{Bounds, LeafModel};
 use crate::num::ln;
 use crate::pool::{PointStats, Pool};
 use crate::rng::{Purpose, Stream};
@@ -74,6 +74,8 @@ struct Scratch {
     queue: Queue,
     masses: Vec<f64>,
     retirements: retire::Retirements,
+    census: discard::Census,
+    bounds: Bounds,
     counts: Vec<u32>,
     total: Vec<f64>,
     active: Vec<f64>,

@@ -382,15 +382,28 @@ impl<M: LeafModel> Cloud<M> {
 /// Statistics of the points on one side of a split, summed in the order of the leaf.
 fn sum_side<M: LeafModel>(cloud: &Cloud<M>, leaf: &LeafNode, split: &Split, left: bool, out: &mut [f64]) {
     out.fill(0.0);
-    for slot in side(leaf, &cloud.pool, split, left) {
+    let values = cloud.pool.column(split.dim as usize);
+    for &slot in leaf.slots.iter().filter(|slot| split.sends_left(values[**slot as usize]) == left) {
         cloud.model.observe(out, &leaf.origin, cloud.pool.point(slot), cloud.pool.weight(slot));
     }
 }
 
-/// The points of a leaf on one side of a split.
-pub(super) fn side<'a>(leaf: &'a LeafNode, pool: &'a Pool, split: &'a Split, left: bool) -> impl Iterator<Item = u32> + 'a {
+/// Give the points of a leaf to either side of a split, in the order of the leaf. Every point is written to both and counted on one: the
+/// processor has nothing to guess.
+pub(super) fn divide_slots(leaf: &LeafNode, pool: &Pool, split: &Split, left: &mut Vec<u32>, right: &mut Vec<u32>) {
     let values = pool.column(split.dim as usize);
-    leaf.slots.iter().copied().filter(move |&slot| split.sends_left(values[slot as usize]) == left)
+    left.resize(leaf.slots.len(), 0);
+    right.resize(leaf.slots.len(), 0);
+    let (mut n_left, mut n_right) = (0, 0);
+    for &slot in &leaf.slots {
+        let goes_left = split.sends_left(values[slot as usize]);
+        left[n_left] = slot;
+        right[n_right] = slot;
+        n_left += usize::from(goes_left);
+        n_right += usize::from(!goes_left);
+    }
+    left.truncate(n_left);
+    right.truncate(n_right);
 }
 
 /// Missing values are passed over. Eight running results, because the processor cannot start on the next value of a single one.

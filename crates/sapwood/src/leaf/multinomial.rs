@@ -113,7 +113,7 @@ impl LeafModel for Multinomial {
         row.copy_from_slice(total);
     }
 
-    fn ln_z_rows(&self, rows: &[f64], _n: &[f64], out: &mut [f64]) {
+    fn ln_z_rows(&self, rows: &[f64], _n: &[f64], _scratch: &mut Vec<Lane>, out: &mut [f64]) {
         Arch::new().dispatch(Kernel { model: self, rows, out });
     }
 

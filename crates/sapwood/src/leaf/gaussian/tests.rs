@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 use super::*;
+use crate::pool::Pool;
 use crate::rng::{Purpose, Stream};
 
 fn normals(seed: u64, n: usize) -> Vec<f64> {
@@ -61,7 +62,7 @@ fn ln_z(model: &Gaussian, stats: &[f64], origin: &[f64]) -> f64 {
     let mut row = vec![0.0; stats.len()];
     model.posterior_row(stats, origin, &mut row);
     let mut ln_z = [0.0];
-    model.ln_z_rows(&row, &stats[..1], &mut ln_z);
+    model.ln_z_rows(&row, &stats[..1], &mut Vec::new(), &mut ln_z);
     ln_z[0]
 }
 
@@ -414,7 +415,7 @@ fn evidence_of_many_leaves_is_that_of_each() {
                 want.push(ln_z(&model, &stats, &origin));
             }
             let mut got = vec![0.0; n_rows];
-            model.ln_z_rows(&rows, &n, &mut got);
+            model.ln_z_rows(&rows, &n, &mut Vec::new(), &mut got);
             for (got, want) in got.iter().zip(&want) {
                 if *want == f64::NEG_INFINITY {
                     assert_eq!(*got, *want);
@@ -435,9 +436,20 @@ fn alc_is_the_variance_that_a_point_removes() {
     let stats = stats_of(&model, &origin, &points(2, 12, 71), 1.0);
     let before = fit_of(&model, &stats, &origin);
     let (lo, hi, volume) = ([1.0, 2.5], [4.0, 6.0], 0.3);
-    for point in points(2, 5, 72) {
+    // More than fill the lanes once.
+    let asked = points(2, 11, 72);
+    let mut pool = Pool::new(2, 3);
+    let slots: Vec<u32> = (1..)
+        .zip(&asked)
+        .map(|(arrival, point)| pool.insert(&point[..2], point[2], 1.0, arrival, |out| out.copy_from_slice(point)))
+        .collect();
+    let bounds = Bounds { lower: lo.to_vec(), upper: hi.to_vec(), volume };
+    let mut scores = Vec::new();
+    model.alc(&before, &origin, &bounds, PointsOf { pool: &pool, slots: &slots }, &mut scores);
+    assert_eq!(scores.len(), asked.len());
+    for (point, score) in asked.iter().zip(scores) {
         let mut more = stats.clone();
-        model.observe(&mut more, &origin, &point, 1.0);
+        model.observe(&mut more, &origin, point, 1.0);
         let after = fit_of(&model, &more, &origin);
         let mut reduction = 0.0;
         for (u, weight_u) in NODES {
@@ -449,7 +461,7 @@ fn alc_is_the_variance_that_a_point_removes() {
         }
         let variance = before.sum_of_squares / (before.df - 2.0);
         let want = variance * reduction * volume;
-        assert!((model.alc(&before, &origin, &point, &lo, &hi, volume) / want - 1.0).abs() < 1e-9);
+        assert!((score / want - 1.0).abs() < 1e-9);
     }
 }
 
@@ -608,7 +620,7 @@ fn company_does_not_change_a_bit() {
         model.ln_z_rows(&rows.concat(), &[20.0; 8], &mut together);
         for (row, beside) in rows.iter().zip(&together) {
             let mut alone = [0.0];
-            model.ln_z_rows(row, &[20.0], &mut alone);
+            model.ln_z_rows(row, &[20.0], &mut Vec::new(), &mut alone);
             assert_eq!(alone[0].to_bits(), beside.to_bits());
         }
     }
