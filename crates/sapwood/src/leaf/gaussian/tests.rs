@@ -617,7 +617,7 @@ fn company_does_not_change_a_bit() {
             })
             .collect();
         let mut together = vec![0.0; rows.len()];
-        model.ln_z_rows(&rows.concat(), &[20.0; 8], &mut together);
+        model.ln_z_rows(&rows.concat(), &[20.0; 8], &mut Vec::new(), &mut together);
         for (row, beside) in rows.iter().zip(&together) {
             let mut alone = [0.0];
             model.ln_z_rows(row, &[20.0], &mut Vec::new(), &mut alone);
