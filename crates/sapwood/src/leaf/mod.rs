@@ -7,10 +7,12 @@
 //! Statistics are moments about the leaf's own *origin*, a point near its data, so that nothing is ever found by subtracting large
 //! numbers. Origins may differ between leaves and are changed exactly by [`LeafModel::shift`].
 
+mod discriminant;
 mod gaussian;
 mod multinomial;
 mod scale;
 
+pub use discriminant::{Covariance, Discriminant, Ridge, Shape};
 pub use gaussian::{FixedPrior, Gaussian, GaussianPrior, Pseudo};
 pub use multinomial::Multinomial;
 pub use scale::Scale;
@@ -24,12 +26,16 @@ use crate::tree::Split;
 pub struct Fit {
     /// `ln Z` of the leaf, the quantity that moves compare. Minus infinity where the (improper) prior cannot support the leaf.
     pub ln_evidence: f64,
-    /// Degrees of freedom of the predictive (Gaussian leaves).
+    /// Degrees of freedom of the predictive (Gaussian leaves); twice the power of the density of an input (discriminant leaves).
     pub df: f64,
     /// Posterior sum of squares `S` (Gaussian leaves).
     pub sum_of_squares: f64,
-    /// Packed factor of the posterior augmented moments (Gaussian leaves).
+    /// Packed factor of the posterior augmented moments (Gaussian leaves); mean and factors of the scatter (discriminant leaves).
     pub factor: Vec<f64>,
+    /// Posterior probabilities of the nested models (discriminant leaves).
+    pub model_weights: [f64; 3],
+    /// What does not depend on the input in the density that each class gives it (discriminant leaves).
+    pub classes: Vec<f64>,
 }
 
 /// Taking away this many times what is left costs half of the sixteen digits: such sums are made afresh.
@@ -41,6 +47,15 @@ pub trait LeafModel: Clone + Send + Sync {
     fn point_len(&self) -> usize;
     /// Number of entries of a statistic vector.
     fn stat_len(&self) -> usize;
+
+    /// Number of classes; none for a regression leaf.
+    fn n_classes(&self) -> usize {
+        0
+    }
+    /// Make room for classes up to `n_classes`, at the end of the statistics (classification).
+    fn set_n_classes(&mut self, _n_classes: usize) {
+        unreachable!("not a classification leaf")
+    }
 
     /// Take one observation into account in what the prior is scaled by. True if the prior changed, so that every fit is out of date.
     fn track(&mut self, x: &[f64], y: f64, weight: f64) -> bool;
@@ -87,8 +102,12 @@ pub trait LeafModel: Clone + Send + Sync {
     fn student_t(&self, _fit: &Fit, _origin: &[f64], _point: &[f64]) -> StudentT {
         unreachable!("not a regression leaf")
     }
+    /// Whether predictions read the fit; where they do not, one that is out of date need not be computed for them.
+    fn predicts_from_fit(&self) -> bool {
+        true
+    }
     /// The class probabilities of a classification leaf, added to `out` with the given weight.
-    fn add_class_probabilities(&self, _total: &[f64], _weight: f64, _out: &mut [f64]) {
+    fn add_class_probabilities(&self, _fit: &Fit, _total: &[f64], _origin: &[f64], _point: &[f64], _weight: f64, _out: &mut [f64]) {
         unreachable!("not a classification leaf")
     }
     /// How much a point at `point` teaches about the leaf's box `[lo, hi]` of relative volume `volume` (ALC).

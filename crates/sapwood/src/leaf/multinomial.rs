@@ -35,19 +35,17 @@ impl Multinomial {
         }
     }
 
-    pub fn n_classes(&self) -> usize {
-        self.n_classes
+    /// `a0`.
+    pub(super) fn pseudo_count(&self) -> f64 {
+        self.pseudo_count
     }
 
-    pub fn set_n_classes(&mut self, n_classes: usize) {
-        *self = Self::new(n_classes, self.dirichlet);
-    }
-
-    fn ln_z(&self, stats: &[f64]) -> f64 {
-        let (ln_gamma_n, mut product) = ln_gamma_parts(self.pseudo_total + stats[0].max(0.0));
+    /// `ln Z` of `n` points with these class counts.
+    pub(super) fn ln_z(&self, n: f64, counts: impl Iterator<Item = f64>) -> f64 {
+        let (ln_gamma_n, mut product) = ln_gamma_parts(self.pseudo_total + n.max(0.0));
         let mut value = self.ln_gamma_total - ln_gamma_n;
         // A class without counts contributes lnG(a0) - lnG(a0) = 0.
-        for &count in stats[1..].iter().filter(|&&count| count > 0.0) {
+        for count in counts.filter(|&count| count > 0.0) {
             let (ln_gamma_k, product_k) = ln_gamma_parts(self.pseudo_count + count);
             value += ln_gamma_k - self.ln_gamma_count;
             product /= product_k;
@@ -60,13 +58,50 @@ impl Multinomial {
     }
 
     /// The denominator is summed from the counts, so that the probabilities add up to 1 whatever rounding has done to the total.
-    fn denominator(&self, stats: &[f64]) -> f64 {
-        stats[1..].iter().map(|count| count.max(0.0)).sum::<f64>() + self.pseudo_total
+    fn denominator(&self, counts: impl Iterator<Item = f64>) -> f64 {
+        counts.map(|count| count.max(0.0)).sum::<f64>() + self.pseudo_total
     }
 
-    fn numerator(&self, stats: &[f64], class: usize) -> f64 {
-        stats[1 + class].max(0.0) + self.pseudo_count
+    fn numerator(&self, count: f64) -> f64 {
+        count.max(0.0) + self.pseudo_count
     }
+
+    /// Numerator and denominator of a class's probability.
+    fn fraction(&self, mut counts: impl Iterator<Item = f64> + Clone, class: usize) -> (f64, f64) {
+        let n = self.denominator(counts.clone());
+        (self.numerator(counts.nth(class).expect("a known class")), n)
+    }
+
+    pub(super) fn probability(&self, counts: impl Iterator<Item = f64> + Clone, class: usize) -> f64 {
+        let (a, n) = self.fraction(counts, class);
+        a / n
+    }
+
+    /// `ln` probability of seeing a class `weight` times.
+    pub(super) fn ln_repeated(&self, counts: impl Iterator<Item = f64> + Clone, class: usize, weight: f64) -> f64 {
+        let (a, n) = self.fraction(counts, class);
+        if weight == 1.0 {
+            return ln(a / n);
+        }
+        ln_gamma(a + weight) - ln_gamma(a) - ln_gamma(n + weight) + ln_gamma(n)
+    }
+
+    pub(super) fn add_probabilities(&self, counts: impl Iterator<Item = f64> + Clone, weight: f64, out: &mut [f64]) {
+        let scale = weight / self.denominator(counts.clone());
+        for (p, count) in out.iter_mut().zip(counts) {
+            *p += scale * self.numerator(count);
+        }
+    }
+
+    pub(super) fn entropy_of(&self, counts: impl Iterator<Item = f64> + Clone) -> f64 {
+        let n = self.denominator(counts.clone());
+        counts.map(|count| self.numerator(count) / n).map(|p| if p > 0.0 { -p * ln(p) } else { 0.0 }).sum()
+    }
+}
+
+/// The class counts in a statistic vector.
+fn counts_in(stats: &[f64]) -> impl Iterator<Item = f64> + Clone {
+    stats[1..].iter().copied()
 }
 
 impl LeafModel for Multinomial {
@@ -76,6 +111,14 @@ impl LeafModel for Multinomial {
 
     fn stat_len(&self) -> usize {
         1 + self.n_classes
+    }
+
+    fn n_classes(&self) -> usize {
+        self.n_classes
+    }
+
+    fn set_n_classes(&mut self, n_classes: usize) {
+        *self = Self::new(n_classes, self.dirichlet);
     }
 
     fn track(&mut self, _x: &[f64], _y: f64, _weight: f64) -> bool {
@@ -118,9 +161,10 @@ impl LeafModel for Multinomial {
     }
 
     fn ln_evidence(&self, evidence: Evidence, total: &[f64], retired: &[f64], _origin: &[f64], _scratch: &mut Vec<f64>) -> f64 {
+        let ln_z = |stats: &[f64]| self.ln_z(stats[0], counts_in(stats));
         match evidence {
-            Evidence::Joint => self.ln_z(total),
-            Evidence::Conditional => self.ln_z(total) - self.ln_z(retired),
+            Evidence::Joint => ln_z(total),
+            Evidence::Conditional => ln_z(total) - ln_z(retired),
         }
     }
 
@@ -128,9 +172,9 @@ impl LeafModel for Multinomial {
         row.copy_from_slice(total);
     }
 
-    fn ln_evidence_rows(&self, rows: &[f64], _n: &[f64], out: &mut [f64]) {
-        for (row, value) in rows.chunks_exact(self.stat_len()).zip(out) {
-            *value = self.ln_z(row);
+    fn ln_evidence_rows(&self, rows: &[f64], n: &[f64], out: &mut [f64]) {
+        for ((row, n), value) in rows.chunks_exact(self.stat_len()).zip(n).zip(out) {
+            *value = self.ln_z(*n, counts_in(row));
         }
     }
 
@@ -138,25 +182,20 @@ impl LeafModel for Multinomial {
         fit.ln_evidence = self.ln_evidence(evidence, total, retired, origin, &mut fit.factor);
     }
 
-    fn ln_predictive(&self, _fit: &Fit, total: &[f64], _origin: &[f64], point: &[f64], weight: f64) -> f64 {
-        let class = point[0] as usize;
-        if weight == 1.0 {
-            return ln(self.numerator(total, class) / self.denominator(total));
-        }
-        let (a, n) = (self.numerator(total, class), self.denominator(total));
-        ln_gamma(a + weight) - ln_gamma(a) - ln_gamma(n + weight) + ln_gamma(n)
+    fn predicts_from_fit(&self) -> bool {
+        false
     }
 
-    fn add_class_probabilities(&self, total: &[f64], weight: f64, out: &mut [f64]) {
-        let scale = weight / self.denominator(total);
-        for (class, p) in out.iter_mut().enumerate() {
-            *p += scale * self.numerator(total, class);
-        }
+    fn ln_predictive(&self, _fit: &Fit, total: &[f64], _origin: &[f64], point: &[f64], weight: f64) -> f64 {
+        self.ln_repeated(counts_in(total), point[0] as usize, weight)
+    }
+
+    fn add_class_probabilities(&self, _fit: &Fit, total: &[f64], _origin: &[f64], _point: &[f64], weight: f64, out: &mut [f64]) {
+        self.add_probabilities(counts_in(total), weight, out);
     }
 
     fn entropy(&self, total: &[f64]) -> f64 {
-        let n = self.denominator(total);
-        (0..self.n_classes).map(|class| self.numerator(total, class) / n).map(|p| if p > 0.0 { -p * ln(p) } else { 0.0 }).sum()
+        self.entropy_of(counts_in(total))
     }
 }
 

@@ -1,0 +1,308 @@
+//! The nested models of a discriminant leaf and their Bayes factors, for one leaf or for several abreast.
+//!
+//! All have class probabilities with a Dirichlet prior and inputs that are Gaussian given the class. With `n_c` points of class `c`, `p`
+//! inputs, `m` the leaf's mean, `d_c` the distance of the class mean from it, and `S_t` the leaf's total scatter about `m`:
+//!
+//! 0. one Gaussian: the inputs say nothing of the class;
+//! 1. class means `mu_c ~ N(m, Sigma/k0)` with one covariance `Sigma ~ IW(nu0, Psi)`;
+//! 2. class means `mu_c ~ N(m, Sigma_c/k0)` with covariances `Sigma_c ~ IW(nu0, Psi)` of their own.
+//!
+//! `Psi = tau S_t / max(n, 1) + ridge` shrinks towards the leaf's own scatter and, by one pseudo-observation, towards the scale of the whole
+//! stream's inputs. With `S_t* = Psi + S_t` and `S_w* = S_t* - sum_c n_c^2/(n_c + k0) d_c d_c'` the densities of the inputs under models
+//! 1 and 0 have the ratio
+//!
+//! `ln BF_1 = (n + nu0)/2 (ln|S_t*| - ln|S_w*|) - p/2 (sum_c ln(1 + n_c/k0) - ln(1 + n/k0))`,
+//!
+//! and with `S_c* = Psi + S_c + k0 n_c/(n_c + k0) d_c d_c'`, `S_c` the scatter of class `c` about its own mean,
+//! `R_c = ln|S_c*| - ln|S_t*|`, `R = ln|Psi| - ln|S_t*|`, `g(n) = lnG_p((nu0 + n)/2) - lnG_p(nu0/2)` and `K'` classes that have points
+//!
+//! `ln BF_2 = sum_c [g(n_c) - (n_c + nu0)/2 R_c] - g(n) + (K' - 1) nu0/2 R - p/2 (sum_c ln(1 + n_c/k0) - ln(1 + n/k0))`.
+//!
+//! Determinants enter as ratios only, so units cancel before they can overflow. A diagonal covariance is `p` such problems of one input
+//! each, whose logarithms add up.
+
+use super::layout::{Covariance, Layout, Shape};
+use crate::num::cholesky::packed_ix;
+use crate::num::special::ln_gamma;
+use crate::num::{exp, ln};
+
+/// Pseudo-observations behind a class mean.
+pub const K0: f64 = 1.0;
+
+/// Pseudo-observations (`tau` and `nu0`) behind a covariance of order `order`.
+pub fn strength(order: usize) -> f64 {
+    order as f64 + 2.0
+}
+
+pub type Lane<const L: usize> = [f64; L];
+
+/// `ln` Bayes factors against the model of one Gaussian; minus infinity for a model that is not in use or that rounding has made
+/// impossible.
+#[derive(Clone, Copy, Debug)]
+pub struct BayesFactors<const L: usize> {
+    pub means: Lane<L>,
+    pub covariances: Lane<L>,
+}
+
+/// Entries of working space.
+pub fn space_len(layout: &Layout) -> usize {
+    2 * layout.n_inputs + 4 * layout.second_len()
+}
+
+/// Working space cut into its parts.
+pub struct Parts<'a, const L: usize> {
+    /// The leaf's mean about its origin.
+    pub mean: &'a mut [Lane<L>],
+    /// Factors of `S_t*` and `S_w*`.
+    pub total: &'a mut [Lane<L>],
+    pub within: &'a mut [Lane<L>],
+    pub psi: &'a mut [Lane<L>],
+    /// For one class after another.
+    class_scatter: &'a mut [Lane<L>],
+    pub distance: &'a mut [Lane<L>],
+}
+
+impl<'a, const L: usize> Parts<'a, L> {
+    #[inline(always)]
+    pub fn new(layout: &Layout, space: &'a mut [Lane<L>]) -> Self {
+        let (p, len) = (layout.n_inputs, layout.second_len());
+        let (mean, rest) = space.split_at_mut(p);
+        let (total, rest) = rest.split_at_mut(len);
+        let (within, rest) = rest.split_at_mut(len);
+        let (psi, rest) = rest.split_at_mut(len);
+        let (class_scatter, distance) = rest.split_at_mut(len);
+        Self { mean, total, within, psi, class_scatter, distance: &mut distance[..p] }
+    }
+}
+
+/// The Bayes factors of `L` leaves. `space` is working space of any content and [`space_len`] entries.
+#[inline(always)]
+pub fn bayes_factors<const L: usize>(layout: &Layout, ridge: &[f64], stats: &[Lane<L>], space: &mut [Lane<L>]) -> BayesFactors<L> {
+    let Layout { n_classes, n_inputs: p, covariance, shape } = *layout;
+    let order = shape.order(p);
+    let strength = strength(order);
+    let Parts { mean, total, within, psi, class_scatter, distance } = Parts::new(layout, space);
+    let n = stats[0].map(|n| n.max(0.0));
+    scatter(layout, &n, stats, mean, total);
+    // Psi, then S_t* = Psi + S_t.
+    shape.for_each_entry(p, |k, i, j| {
+        for lane in 0..L {
+            let scatter = total[k][lane];
+            let prior = strength / n[lane].max(1.0) * scatter + if i == j { ridge[i] } else { 0.0 };
+            psi[k][lane] = prior;
+            total[k][lane] = prior + scatter;
+        }
+    });
+    within.copy_from_slice(total);
+
+    // The product of (1 + n_c/k0), with logs taken out where it grows too far.
+    let mut occam: Lane<L> = n.map(|n| 1.0 / (1.0 + n / K0));
+    let mut ln_occam = [0.0; L];
+    let counts = |class: usize| stats[layout.count(class)].map(|count| count.max(0.0));
+    for class in (0..n_classes).filter(|&class| counts(class).iter().any(|&count| count > 0.0)) {
+        let count = counts(class);
+        for lane in 0..L {
+            occam[lane] *= 1.0 + count[lane] / K0;
+        }
+        fold_logs(&mut occam, &mut ln_occam);
+        distances(layout, class, &count, stats, mean, distance);
+        // The distance is times n_c here.
+        let gain: Lane<L> = count.map(|count| 1.0 / (count + K0));
+        shape.for_each_entry(p, |k, i, j| {
+            for lane in 0..L {
+                within[k][lane] -= gain[lane] * distance[i][lane] * distance[j][lane];
+            }
+        });
+    }
+    let mut supported = [true; L];
+    factor(shape, p, total, &mut supported);
+    factor(shape, p, within, &mut supported);
+    let ln_ratio = ln_determinant_ratio(shape, p, total, within);
+    let mut factors = BayesFactors { means: [f64::NEG_INFINITY; L], covariances: [f64::NEG_INFINITY; L] };
+    let mut ln_penalty = [0.0; L];
+    for lane in 0..L {
+        ln_penalty[lane] = 0.5 * p as f64 * (ln(occam[lane]) + ln_occam[lane]);
+        if supported[lane] {
+            factors.means[lane] = 0.5 * (n[lane] + strength) * ln_ratio[lane] - ln_penalty[lane];
+        }
+    }
+    if covariance == Covariance::Pooled {
+        return factors;
+    }
+
+    let n_blocks = (p / order) as f64;
+    let mut value: Lane<L> = n.map(|n| -n_blocks * ln_gamma_growth(order, n));
+    let mut n_present = [0.0; L];
+    for class in (0..n_classes).filter(|&class| counts(class).iter().any(|&count| count > 0.0)) {
+        let count = counts(class);
+        class_scatter_star(layout, class, &count, stats, mean, psi, distance, class_scatter);
+        factor(shape, p, class_scatter, &mut supported);
+        let ln_ratio = ln_determinant_ratio(shape, p, total, class_scatter);
+        for lane in (0..L).filter(|&lane| count[lane] > 0.0) {
+            n_present[lane] += 1.0;
+            value[lane] += n_blocks * ln_gamma_growth(order, count[lane]) + 0.5 * (count[lane] + strength) * ln_ratio[lane];
+        }
+    }
+    class_scatter.copy_from_slice(psi);
+    factor(shape, p, class_scatter, &mut supported);
+    let ln_ratio = ln_determinant_ratio(shape, p, total, class_scatter);
+    for lane in (0..L).filter(|&lane| supported[lane]) {
+        // Without any point there is nothing to tell the models apart.
+        let n_repeats = f64::max(n_present[lane] - 1.0, 0.0);
+        factors.covariances[lane] = value[lane] - n_repeats * 0.5 * strength * ln_ratio[lane] - ln_penalty[lane];
+    }
+    factors
+}
+
+/// The leaf's mean (about its origin) and total scatter.
+#[inline(always)]
+fn scatter<const L: usize>(layout: &Layout, n: &Lane<L>, stats: &[Lane<L>], mean: &mut [Lane<L>], total: &mut [Lane<L>]) {
+    mean.fill([0.0; L]);
+    for class in 0..layout.n_classes {
+        for (sum, first) in mean.iter_mut().zip(&stats[layout.first(class)]) {
+            for lane in 0..L {
+                sum[lane] += first[lane];
+            }
+        }
+    }
+    total.fill([0.0; L]);
+    for block in 0..layout.n_seconds() {
+        for (sum, second) in total.iter_mut().zip(&stats[layout.second(block)]) {
+            for lane in 0..L {
+                sum[lane] += second[lane];
+            }
+        }
+    }
+    let inverse = n.map(|n| if n > 0.0 { 1.0 / n } else { 0.0 });
+    layout.shape.for_each_entry(layout.n_inputs, |k, i, j| {
+        for lane in 0..L {
+            total[k][lane] -= mean[i][lane] * mean[j][lane] * inverse[lane];
+            if i == j {
+                total[k][lane] = total[k][lane].max(0.0);
+            }
+        }
+    });
+    for sum in mean.iter_mut() {
+        for lane in 0..L {
+            sum[lane] *= inverse[lane];
+        }
+    }
+}
+
+/// `n_c d_c`: how far a class's first moments are from what the leaf's mean would make them.
+#[inline(always)]
+fn distances<const L: usize>(
+    layout: &Layout,
+    class: usize,
+    count: &Lane<L>,
+    stats: &[Lane<L>],
+    mean: &[Lane<L>],
+    distance: &mut [Lane<L>],
+) {
+    for ((distance, first), mean) in distance.iter_mut().zip(&stats[layout.first(class)]).zip(mean) {
+        for lane in 0..L {
+            distance[lane] = first[lane] - count[lane] * mean[lane];
+        }
+    }
+}
+
+/// `S_c*` of one class, from second moments about the origin: about the leaf's mean they are
+/// `Q - s m' - m s' + n_c m m'`, and of the square of the class mean's distance `k0 n_c/(n_c + k0)` instead of `n_c` remains.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a class, the leaf it is part of, and working space")]
+pub fn class_scatter_star<const L: usize>(
+    layout: &Layout,
+    class: usize,
+    count: &Lane<L>,
+    stats: &[Lane<L>],
+    mean: &[Lane<L>],
+    psi: &[Lane<L>],
+    distance: &mut [Lane<L>],
+    out: &mut [Lane<L>],
+) {
+    distances(layout, class, count, stats, mean, distance);
+    let (first, second) = (&stats[layout.first(class)], &stats[layout.second(class)]);
+    layout.shape.for_each_entry(layout.n_inputs, |k, i, j| {
+        for lane in 0..L {
+            let about_mean = second[k][lane] - first[i][lane] * mean[j][lane] - mean[i][lane] * distance[j][lane];
+            let own = about_mean - distance[i][lane] * distance[j][lane] / (count[lane] + K0);
+            out[k][lane] = psi[k][lane] + if i == j { own.max(0.0) } else { own };
+        }
+    });
+}
+
+/// `L D L'` in place: pivots on the diagonal, `L D` below it. Lanes with a pivot that is not positive are marked.
+#[inline(always)]
+pub fn factor<const L: usize>(shape: Shape, p: usize, a: &mut [Lane<L>], supported: &mut [bool; L]) {
+    for j in 0..p {
+        let pivot = &mut a[shape.diagonal_ix(j)];
+        let mut inverse = [0.0; L];
+        for lane in 0..L {
+            supported[lane] &= pivot[lane] > 0.0;
+            // A lane that has failed goes on with a harmless pivot.
+            pivot[lane] = if pivot[lane] > 0.0 { pivot[lane] } else { 1.0 };
+            inverse[lane] = 1.0 / pivot[lane];
+        }
+        if shape == Shape::Diagonal {
+            continue;
+        }
+        for i in j + 1..p {
+            let row = packed_ix(i, 0);
+            let mut factor = a[row + j];
+            for lane in 0..L {
+                factor[lane] *= inverse[lane];
+            }
+            for k in j + 1..=i {
+                let other = a[packed_ix(k, j)];
+                let entry = &mut a[row + k];
+                for lane in 0..L {
+                    entry[lane] -= factor[lane] * other[lane];
+                }
+            }
+        }
+    }
+}
+
+/// `ln|A| - ln|B|` from their factors.
+#[inline(always)]
+pub fn ln_determinant_ratio<const L: usize>(shape: Shape, p: usize, a: &[Lane<L>], b: &[Lane<L>]) -> Lane<L> {
+    let mut product = [1.0; L];
+    let mut sum = [0.0; L];
+    for j in 0..p {
+        let ix = shape.diagonal_ix(j);
+        for lane in 0..L {
+            product[lane] *= a[ix][lane] / b[ix][lane];
+        }
+        fold_logs(&mut product, &mut sum);
+    }
+    for lane in 0..L {
+        sum[lane] += ln(product[lane]);
+    }
+    sum
+}
+
+/// Take the logarithm out of products that have grown too far.
+#[inline(always)]
+fn fold_logs<const L: usize>(product: &mut Lane<L>, sum: &mut Lane<L>) {
+    if product.iter().any(|p| !(1e-100..1e100).contains(p)) {
+        for lane in 0..L {
+            sum[lane] += ln(product[lane]);
+            product[lane] = 1.0;
+        }
+    }
+}
+
+/// `lnG_p((nu0 + n)/2) - lnG_p(nu0/2)` with `G_p` the multivariate gamma function of this order.
+fn ln_gamma_growth(order: usize, n: f64) -> f64 {
+    let strength = strength(order);
+    (0..order).map(|j| ln_gamma(0.5 * (strength + n - j as f64)) - ln_gamma(0.5 * (strength - j as f64))).sum()
+}
+
+/// Posterior probabilities of the models, equally likely at first, and `ln` of their mean evidence relative to that of one Gaussian.
+pub fn average(covariance: Covariance, means: f64, covariances: f64) -> ([f64; 3], f64) {
+    let n_models = if covariance == Covariance::ByClass { 3.0 } else { 2.0 };
+    let largest = means.max(covariances).max(0.0);
+    let shares = [exp(-largest), exp(means - largest), exp(covariances - largest)];
+    let sum: f64 = shares.iter().sum();
+    (shares.map(|share| share / sum), largest + ln(sum / n_models))
+}
