@@ -172,7 +172,7 @@ impl LeafModel for Discriminant {
         weight > SWAMPED * left[0]
             || (0..origin.len()).any(|i| {
                 let distance = point[i + 1] - origin[i];
-                weight * distance * distance > SWAMPED * self.square_of(left, i)
+                weight * distance * distance > SWAMPED * (self.square_of(left, i) + self.ridge.squares[i])
             })
     }
 
@@ -192,7 +192,8 @@ impl LeafModel for Discriminant {
     }
 
     fn better_origin(&self, total: &[f64], origin: &[f64]) -> Option<Vec<f64>> {
-        // A mean 1000 standard deviations from the origin costs six of sixteen digits; a constant column is left alone once it is centred.
+        // A mean 1000 standard deviations from the origin costs six of sixteen digits. What counts is the spread that the ridge leaves, so
+        // leaves that are narrow by the measure of the stream stay where their points' statistics are known.
         const FAR: f64 = 1e6;
         let n = total[0];
         if n <= 0.0 {
@@ -201,7 +202,7 @@ impl LeafModel for Discriminant {
         let far = (0..origin.len()).any(|i| {
             let mean = (0..self.layout.n_classes).map(|class| total[self.layout.first(class).start + i]).sum::<f64>() / n;
             let variance = self.square_of(total, i) / n - mean * mean;
-            mean * mean > FAR * variance && mean.abs() > 1e-9 * origin[i].abs()
+            mean * mean > FAR * (variance + self.ridge.squares[i]) && mean.abs() > 1e-9 * origin[i].abs()
         });
         far.then(|| self.centre_of(total, origin)[1..].to_vec())
     }

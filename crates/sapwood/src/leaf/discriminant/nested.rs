@@ -84,15 +84,22 @@ pub fn bayes_factors<const L: usize>(layout: &Layout, ridge: &[f64], stats: &[La
     let Parts { mean, total, within, psi, class_scatter, distance } = Parts::new(layout, space);
     let n = stats[0].map(|n| n.max(0.0));
     scatter(layout, &n, stats, mean, total);
-    // Psi, then S_t* = Psi + S_t.
-    shape.for_each_entry(p, |k, i, j| {
-        for lane in 0..L {
-            let scatter = total[k][lane];
-            let prior = strength / n[lane].max(1.0) * scatter + if i == j { ridge[i] } else { 0.0 };
-            psi[k][lane] = prior;
-            total[k][lane] = prior + scatter;
+    // S_t* = Psi + S_t.
+    let shrink = n.map(|n| strength / n.max(1.0));
+    if covariance == Covariance::ByClass {
+        for (psi, scatter) in psi.iter_mut().zip(&*total) {
+            for lane in 0..L {
+                psi[lane] = shrink[lane] * scatter[lane];
+            }
         }
-    });
+        add_ridge(shape, ridge, psi);
+    }
+    for entry in total.iter_mut() {
+        for lane in 0..L {
+            entry[lane] *= 1.0 + shrink[lane];
+        }
+    }
+    add_ridge(shape, ridge, total);
     within.copy_from_slice(total);
 
     // The product of (1 + n_c/k0), with logs taken out where it grows too far.
@@ -108,15 +115,11 @@ pub fn bayes_factors<const L: usize>(layout: &Layout, ridge: &[f64], stats: &[La
         distances(layout, class, &count, stats, mean, distance);
         // The distance is times n_c here.
         let gain: Lane<L> = count.map(|count| 1.0 / (count + K0));
-        shape.for_each_entry(p, |k, i, j| {
-            for lane in 0..L {
-                within[k][lane] -= gain[lane] * distance[i][lane] * distance[j][lane];
-            }
-        });
+        take_square(shape, within, distance, &gain);
     }
     let mut supported = [true; L];
-    factor(shape, p, total, &mut supported);
-    factor(shape, p, within, &mut supported);
+    factor(shape, total, distance, &mut supported);
+    factor(shape, within, distance, &mut supported);
     let ln_ratio = ln_determinant_ratio(shape, p, total, within);
     let mut factors = BayesFactors { means: [f64::NEG_INFINITY; L], covariances: [f64::NEG_INFINITY; L] };
     let mut ln_penalty = [0.0; L];
@@ -136,7 +139,7 @@ pub fn bayes_factors<const L: usize>(layout: &Layout, ridge: &[f64], stats: &[La
     for class in (0..n_classes).filter(|&class| counts(class).iter().any(|&count| count > 0.0)) {
         let count = counts(class);
         class_scatter_star(layout, class, &count, stats, mean, psi, distance, class_scatter);
-        factor(shape, p, class_scatter, &mut supported);
+        factor(shape, class_scatter, distance, &mut supported);
         let ln_ratio = ln_determinant_ratio(shape, p, total, class_scatter);
         for lane in (0..L).filter(|&lane| count[lane] > 0.0) {
             n_present[lane] += 1.0;
@@ -144,7 +147,7 @@ pub fn bayes_factors<const L: usize>(layout: &Layout, ridge: &[f64], stats: &[La
         }
     }
     class_scatter.copy_from_slice(psi);
-    factor(shape, p, class_scatter, &mut supported);
+    factor(shape, class_scatter, distance, &mut supported);
     let ln_ratio = ln_determinant_ratio(shape, p, total, class_scatter);
     for lane in (0..L).filter(|&lane| supported[lane]) {
         // Without any point there is nothing to tell the models apart.
@@ -152,6 +155,35 @@ pub fn bayes_factors<const L: usize>(layout: &Layout, ridge: &[f64], stats: &[La
         factors.covariances[lane] = value[lane] - n_repeats * 0.5 * strength * ln_ratio[lane] - ln_penalty[lane];
     }
     factors
+}
+
+/// `matrix -= gain v v'`.
+#[inline(always)]
+fn take_square<const L: usize>(shape: Shape, matrix: &mut [Lane<L>], v: &[Lane<L>], gain: &Lane<L>) {
+    for i in 0..v.len() {
+        let mut scaled = v[i];
+        for lane in 0..L {
+            scaled[lane] *= gain[lane];
+        }
+        let (start, from) = match shape {
+            Shape::Full => (packed_ix(i, 0), 0),
+            Shape::Diagonal => (i, i),
+        };
+        for (entry, other) in matrix[start..].iter_mut().zip(&v[from..=i]) {
+            for lane in 0..L {
+                entry[lane] -= scaled[lane] * other[lane];
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn add_ridge<const L: usize>(shape: Shape, ridge: &[f64], matrix: &mut [Lane<L>]) {
+    for (i, square) in ridge.iter().enumerate() {
+        for entry in &mut matrix[shape.diagonal_ix(i)] {
+            *entry += square;
+        }
+    }
 }
 
 /// The leaf's mean (about its origin) and total scatter.
@@ -174,14 +206,11 @@ fn scatter<const L: usize>(layout: &Layout, n: &Lane<L>, stats: &[Lane<L>], mean
         }
     }
     let inverse = n.map(|n| if n > 0.0 { 1.0 / n } else { 0.0 });
-    layout.shape.for_each_entry(layout.n_inputs, |k, i, j| {
-        for lane in 0..L {
-            total[k][lane] -= mean[i][lane] * mean[j][lane] * inverse[lane];
-            if i == j {
-                total[k][lane] = total[k][lane].max(0.0);
-            }
-        }
-    });
+    take_square(layout.shape, total, mean, &inverse);
+    for i in 0..layout.n_inputs {
+        let square = &mut total[layout.shape.diagonal_ix(i)];
+        *square = square.map(|square| square.max(0.0));
+    }
     for sum in mean.iter_mut() {
         for lane in 0..L {
             sum[lane] *= inverse[lane];
@@ -231,9 +260,11 @@ pub fn class_scatter_star<const L: usize>(
     });
 }
 
-/// `L D L'` in place: pivots on the diagonal, `L D` below it. Lanes with a pivot that is not positive are marked.
+/// `L D L'` in place: pivots on the diagonal, `L D` below it. Lanes with a pivot that is not positive are marked. `column` is working space
+/// of one entry an input.
 #[inline(always)]
-pub fn factor<const L: usize>(shape: Shape, p: usize, a: &mut [Lane<L>], supported: &mut [bool; L]) {
+pub fn factor<const L: usize>(shape: Shape, a: &mut [Lane<L>], column: &mut [Lane<L>], supported: &mut [bool; L]) {
+    let p = column.len();
     for j in 0..p {
         let pivot = &mut a[shape.diagonal_ix(j)];
         let mut inverse = [0.0; L];
@@ -246,15 +277,15 @@ pub fn factor<const L: usize>(shape: Shape, p: usize, a: &mut [Lane<L>], support
         if shape == Shape::Diagonal {
             continue;
         }
+        // The column is copied so that what is below and to the right loses its outer product row by row.
         for i in j + 1..p {
             let row = packed_ix(i, 0);
-            let mut factor = a[row + j];
+            column[i] = a[row + j];
+            let mut factor = column[i];
             for lane in 0..L {
                 factor[lane] *= inverse[lane];
             }
-            for k in j + 1..=i {
-                let other = a[packed_ix(k, j)];
-                let entry = &mut a[row + k];
+            for (entry, other) in a[row + j + 1..=row + i].iter_mut().zip(&column[j + 1..=i]) {
                 for lane in 0..L {
                     entry[lane] -= factor[lane] * other[lane];
                 }
@@ -300,9 +331,9 @@ fn ln_gamma_growth(order: usize, n: f64) -> f64 {
 
 /// Posterior probabilities of the models, equally likely at first, and `ln` of their mean evidence relative to that of one Gaussian.
 pub fn average(covariance: Covariance, means: f64, covariances: f64) -> ([f64; 3], f64) {
-    let n_models = if covariance == Covariance::ByClass { 3.0 } else { 2.0 };
+    let by_class = covariance == Covariance::ByClass;
     let largest = means.max(covariances).max(0.0);
-    let shares = [exp(-largest), exp(means - largest), exp(covariances - largest)];
+    let shares = [exp(-largest), exp(means - largest), if by_class { exp(covariances - largest) } else { 0.0 }];
     let sum: f64 = shares.iter().sum();
-    (shares.map(|share| share / sum), largest + ln(sum / n_models))
+    (shares.map(|share| share / sum), largest + ln(sum / if by_class { 3.0 } else { 2.0 }))
 }

@@ -88,7 +88,7 @@ pub fn prepare(layout: &Layout, pseudo_count: f64, stats: &[f64], fit: &mut Fit)
                 Some(class) => class_scatter_star::<1>(layout, class, &[count], stats.as_chunks().0, mean, psi, distance, scatter),
                 None => scatter.copy_from_slice(psi),
             }
-            factor::<1>(shape, p, scatter, &mut [true]);
+            factor::<1>(shape, scatter, distance, &mut [true]);
             let [ln_ratio] = ln_determinant_ratio::<1>(shape, p, total, scatter);
             into_solver(shape, p, scatter.as_flattened_mut());
             own[Entry::LN_OWN] = 0.5 * ln_ratio + ln_gamma_step(shape, p, count);
