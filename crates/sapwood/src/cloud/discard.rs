@@ -75,7 +75,7 @@ impl<M: LeafModel> Cloud<M> {
     fn score_leaf(&mut self, leaf_ix: usize) {
         let leaf = self.forest.leaf_mut(leaf_ix);
         let total = &mut self.scratch.total;
-        leaf.refit(&self.model, self.settings.config.evidence, self.version, total);
+        leaf.refit(&self.model, self.version, total);
         leaf.total(total);
         let mut scores = std::mem::take(&mut leaf.scores);
         scores.clear();

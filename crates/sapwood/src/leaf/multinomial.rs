@@ -3,10 +3,13 @@
 //! With counts `a_k`, `n = sum a_k`, `K` classes and `a0` pseudo-counts a class:
 //! `ln Z = lnG(K a0) - lnG(K a0 + n) + sum_k [lnG(a0 + a_k) - lnG(a0)]`, predictive `(a_k + a0) / (n + K a0)`.
 
+use pulp::{Arch, WithSimd};
+
 use super::{Fit, LeafModel, SWAMPED};
-use crate::config::{Division, Evidence};
+use crate::config::Division;
+use crate::num::lanes::{LANES, Lane, ln_gamma_lanes};
 use crate::num::ln;
-use crate::num::special::{ln_gamma, ln_gamma_parts};
+use crate::num::special::ln_gamma;
 use crate::tree::Split;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -40,21 +43,18 @@ impl Multinomial {
         self.pseudo_count
     }
 
-    /// `ln Z` of `n` points with these class counts.
-    pub(super) fn ln_z(&self, n: f64, counts: impl Iterator<Item = f64>) -> f64 {
-        let (ln_gamma_n, mut product) = ln_gamma_parts(self.pseudo_total + n.max(0.0));
-        let mut value = self.ln_gamma_total - ln_gamma_n;
+    /// `ln Z` of eight leaves with `n` points each. `counts` gives each class's, none below zero.
+    #[inline(always)]
+    pub(super) fn ln_z_lanes(&self, n: Lane, counts: impl Iterator<Item = Lane>) -> Lane {
+        let mut ln_z = ln_gamma_lanes(n.map(|n| self.pseudo_total + n)).map(|ln_gamma_n| self.ln_gamma_total - ln_gamma_n);
         // A class without counts contributes lnG(a0) - lnG(a0) = 0.
-        for count in counts.filter(|&count| count > 0.0) {
-            let (ln_gamma_k, product_k) = ln_gamma_parts(self.pseudo_count + count);
-            value += ln_gamma_k - self.ln_gamma_count;
-            product /= product_k;
-            if !(1e-200..1e200).contains(&product) {
-                value += ln(product);
-                product = 1.0;
+        for counts in counts.filter(|counts| counts.iter().any(|count| *count > 0.0)) {
+            let ln_gamma_k = ln_gamma_lanes(counts.map(|count| self.pseudo_count + count));
+            for lane in 0..LANES {
+                ln_z[lane] += ln_gamma_k[lane] - self.ln_gamma_count;
             }
         }
-        value + ln(product)
+        ln_z
     }
 
     /// The denominator is summed from the counts, so that the probabilities add up to 1 whatever rounding has done to the total.
@@ -148,6 +148,10 @@ impl LeafModel for Multinomial {
         None
     }
 
+    fn divides_by_cut(&self, _division: Division) -> bool {
+        false
+    }
+
     fn divide(&self, _division: Division, retired: &[f64], _origin: &[f64], _split: &Split, share: f64, left: &mut [f64]) {
         for (l, r) in left.iter_mut().zip(retired) {
             *l = share * r;
@@ -160,26 +164,21 @@ impl LeafModel for Multinomial {
         stats[1..].iter().all(|count| *count >= -slack) && (stats[0] - n).abs() <= slack
     }
 
-    fn ln_evidence(&self, evidence: Evidence, total: &[f64], retired: &[f64], _origin: &[f64], _scratch: &mut Vec<f64>) -> f64 {
-        let ln_z = |stats: &[f64]| self.ln_z(stats[0], counts_in(stats));
-        match evidence {
-            Evidence::Joint => ln_z(total),
-            Evidence::Conditional => ln_z(total) - ln_z(retired),
-        }
-    }
-
     fn posterior_row(&self, total: &[f64], _origin: &[f64], row: &mut [f64]) {
         row.copy_from_slice(total);
     }
 
-    fn ln_evidence_rows(&self, rows: &[f64], n: &[f64], out: &mut [f64]) {
-        for ((row, n), value) in rows.chunks_exact(self.stat_len()).zip(n).zip(out) {
-            *value = self.ln_z(*n, counts_in(row));
-        }
+    fn ln_z_rows(&self, rows: &[f64], _n: &[f64], out: &mut [f64]) {
+        Arch::new().dispatch(Kernel { model: self, rows, out });
     }
 
-    fn fit(&self, evidence: Evidence, total: &[f64], retired: &[f64], origin: &[f64], fit: &mut Fit) {
-        fit.ln_evidence = self.ln_evidence(evidence, total, retired, origin, &mut fit.factor);
+    /// The counts are all there is to know.
+    fn fit(&self, _total: &[f64], _origin: &[f64], _fit: &mut Fit) -> bool {
+        true
+    }
+
+    fn evidence_predicts(&self) -> bool {
+        true
     }
 
     fn predicts_from_fit(&self) -> bool {
@@ -196,6 +195,30 @@ impl LeafModel for Multinomial {
 
     fn entropy(&self, total: &[f64]) -> f64 {
         self.entropy_of(counts_in(total))
+    }
+}
+
+/// `ln Z` of many leaves, eight abreast.
+struct Kernel<'a> {
+    model: &'a Multinomial,
+    rows: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl WithSimd for Kernel<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _simd: S) {
+        let Self { model, rows, out } = self;
+        let stat_len = model.stat_len();
+        for (at, out) in out.chunks_mut(LANES).enumerate() {
+            // Lanes beyond the last row repeat it. Rounding may have brought a count just below zero.
+            let first = |lane: usize| (at * LANES + lane.min(out.len() - 1)) * stat_len;
+            let column = |entry: usize| -> Lane { std::array::from_fn(|lane| rows[first(lane) + entry].max(0.0)) };
+            let ln_z = model.ln_z_lanes(column(0), (1..stat_len).map(column));
+            out.copy_from_slice(&ln_z[..out.len()]);
+        }
     }
 }
 

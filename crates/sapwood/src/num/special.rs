@@ -2,16 +2,9 @@
 
 use super::{LN_2PI, exp, ln};
 
-/// `ln Gamma(x)` for `x > 0`. Absolute error below 1e-13 of the larger of 1 and the result.
+/// `ln Gamma(x)` for `x > 0`: Stirling's series above 10, where the recurrence moves smaller arguments. Absolute error below 1e-13 of the
+/// larger of 1 and the result.
 pub fn ln_gamma(x: f64) -> f64 {
-    let (value, product) = ln_gamma_parts(x);
-    if product == 1.0 { value } else { value - ln(product) }
-}
-
-/// `ln Gamma(x) = value - ln(product)`: Stirling's series above 10, where the recurrence moves smaller arguments. Sums of many such terms
-/// need one logarithm for all their products.
-#[inline]
-pub fn ln_gamma_parts(x: f64) -> (f64, f64) {
     debug_assert!(x > 0.0);
     // Rounding may bring a count just below zero; it must not start a long way up.
     let mut x = x.max(f64::MIN_POSITIVE);
@@ -20,11 +13,15 @@ pub fn ln_gamma_parts(x: f64) -> (f64, f64) {
         product *= x;
         x += 1.0;
     }
+    (x - 0.5) * ln(x) - x + 0.5 * LN_2PI + stirling(x) - ln(product)
+}
+
+/// What Stirling's series adds to `(x - 1/2) ln x - x + ln(2 pi)/2`, for `x >= 10`.
+#[inline(always)]
+pub(super) fn stirling(x: f64) -> f64 {
     let r = 1.0 / x;
     let r2 = r * r;
-    let series =
-        r * (1.0 / 12.0 - r2 * (1.0 / 360.0 - r2 * (1.0 / 1260.0 - r2 * (1.0 / 1680.0 - r2 * (1.0 / 1188.0 - r2 * (691.0 / 360_360.0))))));
-    ((x - 0.5) * ln(x) - x + 0.5 * LN_2PI + series, product)
+    r * (1.0 / 12.0 - r2 * (1.0 / 360.0 - r2 * (1.0 / 1260.0 - r2 * (1.0 / 1680.0 - r2 * (1.0 / 1188.0 - r2 * (691.0 / 360_360.0))))))
 }
 
 /// Standard normal density.

@@ -3,13 +3,12 @@
 use pulp::{Arch, WithSimd};
 
 use super::Discriminant;
-use super::nested::{Lane, average, bayes_factors, space_len};
+use super::nested::{average, bayes_factors, space_len};
 use crate::leaf::LeafModel;
-
-const LANES: usize = 8;
+use crate::num::lanes::{LANES, Lane};
 
 /// `ln Z` of each row of statistics.
-pub fn ln_evidence_rows(model: &Discriminant, rows: &[f64], out: &mut [f64]) {
+pub fn ln_z_rows(model: &Discriminant, rows: &[f64], out: &mut [f64]) {
     Arch::new().dispatch(Kernel { model, rows, out });
 }
 
@@ -25,22 +24,24 @@ impl WithSimd for Kernel<'_> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
         let Self { model, rows, out } = self;
+        let layout = &model.layout;
         let stat_len = model.stat_len();
-        let mut stats: Vec<Lane<LANES>> = vec![[0.0; LANES]; stat_len];
-        let mut space: Vec<Lane<LANES>> = vec![[0.0; LANES]; space_len(&model.layout)];
+        let mut stats: Vec<Lane> = vec![[0.0; LANES]; stat_len];
+        let mut space: Vec<Lane> = vec![[0.0; LANES]; space_len(layout)];
         for (at, out) in out.chunks_mut(LANES).enumerate() {
-            let first = at * LANES;
-            let row = |lane: usize| &rows[(first + lane) * stat_len..(first + lane + 1) * stat_len];
             for lane in 0..LANES {
                 // Lanes beyond the last row repeat it.
-                for (entry, value) in stats.iter_mut().zip(row(lane.min(out.len() - 1))) {
+                let row = at * LANES + lane.min(out.len() - 1);
+                for (entry, value) in stats.iter_mut().zip(&rows[row * stat_len..(row + 1) * stat_len]) {
                     entry[lane] = *value;
                 }
             }
-            let factors = bayes_factors(&model.layout, &model.ridge.squares, &stats, &mut space);
+            // Rounding may have brought a count just below zero.
+            let count = |ix: usize| stats[ix].map(|count| count.max(0.0));
+            let ln_counts = model.counts.ln_z_lanes(count(0), (0..layout.n_classes).map(|class| count(layout.count(class))));
+            let factors = bayes_factors(layout, &model.ridge.squares, &stats, &mut space);
             for (lane, value) in out.iter_mut().enumerate() {
-                let (_, ln_average) = average(model.layout.covariance, factors.means[lane], factors.covariances[lane]);
-                *value = model.ln_counts(row(lane)) + ln_average;
+                *value = ln_counts[lane] + average(layout.covariance, factors.means[lane], factors.covariances[lane]).1;
             }
         }
     }

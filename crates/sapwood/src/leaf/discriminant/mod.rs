@@ -17,7 +17,7 @@ pub use ridge::Ridge;
 
 use super::gaussian::with_scratch;
 use super::{Fit, LeafModel, Multinomial, SWAMPED, Scale};
-use crate::config::{Division, Evidence};
+use crate::config::Division;
 use crate::num::ln;
 use crate::tree::Split;
 use layout::Layout;
@@ -62,17 +62,11 @@ impl Discriminant {
         (0..layout.n_classes).map(move |class| stats[layout.count(class)])
     }
 
-    /// `ln Z` of the classes alone.
-    fn ln_counts(&self, stats: &[f64]) -> f64 {
-        self.counts.ln_z(stats[0], self.counts_in(stats))
-    }
-
-    /// Posterior probabilities of the nested models and `ln Z`.
-    fn evaluate(&self, stats: &[f64], space: &mut Vec<f64>) -> ([f64; 3], f64) {
+    /// Posterior probabilities of the nested models, with their factors left in `space`.
+    fn model_weights(&self, stats: &[f64], space: &mut Vec<f64>) -> [f64; 3] {
         space.resize(space_len(&self.layout), 0.0);
         let factors = bayes_factors::<1>(&self.layout, &self.ridge.squares, stats.as_chunks().0, space.as_chunks_mut().0);
-        let (weights, ln_average) = average(self.layout.covariance, factors.means[0], factors.covariances[0]);
-        (weights, self.ln_counts(stats) + ln_average)
+        average(self.layout.covariance, factors.means[0], factors.covariances[0]).0
     }
 
     fn posterior<T>(&self, fit: &Fit, origin: &[f64], point: &[f64], f: impl FnOnce(Posterior) -> T) -> T {
@@ -207,6 +201,10 @@ impl LeafModel for Discriminant {
         far.then(|| self.centre_of(total, origin)[1..].to_vec())
     }
 
+    fn divides_by_cut(&self, division: Division) -> bool {
+        division == Division::Gaussian
+    }
+
     fn divide(&self, division: Division, retired: &[f64], origin: &[f64], split: &Split, share: f64, left: &mut [f64]) {
         if division == Division::Proportional || retired[0] <= 0.0 {
             for (l, r) in left.iter_mut().zip(retired) {
@@ -224,34 +222,27 @@ impl LeafModel for Discriminant {
         let counted: f64 = self.counts_in(stats).sum();
         let slack = 1e-9 * (1.0 + counted.abs());
         let counts_ok = self.counts_in(stats).all(|count| count >= -slack) && (stats[0] - counted).abs() <= slack;
-        counts_ok && self.evaluate(stats, &mut Vec::new()).1.is_finite()
-    }
-
-    fn ln_evidence(&self, evidence: Evidence, total: &[f64], retired: &[f64], _origin: &[f64], scratch: &mut Vec<f64>) -> f64 {
-        let joint = self.evaluate(total, scratch).1;
-        match evidence {
-            Evidence::Joint => joint,
-            Evidence::Conditional => joint - self.evaluate(retired, scratch).1,
-        }
+        // A model that no data could have led to has no weight.
+        counts_ok && self.model_weights(stats, &mut Vec::new())[1] > 0.0
     }
 
     fn posterior_row(&self, total: &[f64], _origin: &[f64], row: &mut [f64]) {
         row.copy_from_slice(total);
     }
 
-    fn ln_evidence_rows(&self, rows: &[f64], _n: &[f64], out: &mut [f64]) {
-        lanes::ln_evidence_rows(self, rows, out);
+    fn ln_z_rows(&self, rows: &[f64], _n: &[f64], out: &mut [f64]) {
+        lanes::ln_z_rows(self, rows, out);
     }
 
-    fn fit(&self, evidence: Evidence, total: &[f64], retired: &[f64], _origin: &[f64], fit: &mut Fit) {
-        let ln_retired = match evidence {
-            Evidence::Joint => 0.0,
-            Evidence::Conditional => self.evaluate(retired, &mut fit.factor).1,
-        };
-        let (weights, joint) = self.evaluate(total, &mut fit.factor);
-        fit.model_weights = weights;
-        fit.ln_evidence = joint - ln_retired;
+    fn fit(&self, total: &[f64], _origin: &[f64], fit: &mut Fit) -> bool {
+        fit.model_weights = self.model_weights(total, &mut fit.factor);
         predict::prepare(&self.layout, self.counts.pseudo_count(), total, fit);
+        true
+    }
+
+    /// The evidence is relative to what one Gaussian says of the inputs; the predictive is of the class alone.
+    fn evidence_predicts(&self) -> bool {
+        false
     }
 
     /// For weight 1 the `ln` of the class probability; a weight repeats what the inputs add to the multinomial leaf.

@@ -8,14 +8,11 @@ use pulp::{Arch, WithSimd};
 use super::Gaussian;
 use crate::leaf::LeafModel;
 use crate::num::cholesky::packed_ix;
-use crate::num::special::ln_gamma;
+use crate::num::lanes::{LANES, Lane, ln_gamma_lanes, ln_lanes};
 use crate::num::{LN_2PI, ln};
 
-const LANES: usize = 8;
-type Lane = [f64; LANES];
-
 /// `ln Z` of each row of posterior moments; minus infinity where a pivot is not positive or no degree of freedom is left.
-pub fn ln_evidence_rows(model: &Gaussian, rows: &[f64], n: &[f64], out: &mut [f64]) {
+pub fn ln_z_rows(model: &Gaussian, rows: &[f64], n: &[f64], out: &mut [f64]) {
     Arch::new().dispatch(Kernel { model, rows, n, out });
 }
 
@@ -45,16 +42,18 @@ impl WithSimd for Kernel<'_> {
                 }
             }
             let (product, residual, ln_scale, supported) = factor(&mut a, m);
+            let n: Lane = std::array::from_fn(|lane| n[first + lane.min(out.len() - 1)]);
+            let df = n.map(|n| model.prior.df(n, m));
+            let s = residual.map(|residual| residual.max(model.prior.sum_of_squares_floor()));
+            let ln_det = ln_lanes(product);
+            let ln_half_s = ln_lanes(s.map(|s| 0.5 * s));
+            // A lane without a degree of freedom goes on with a harmless one.
+            let ln_gamma = ln_gamma_lanes(df.map(|df| if df > 0.0 { 0.5 * df } else { 1.0 }));
+            let ln_constant = model.prior.ln_constant(m);
             for (lane, value) in out.iter_mut().enumerate() {
-                let n = n[first + lane];
-                let df = model.prior.df(n, m);
-                let s = residual[lane].max(model.prior.sum_of_squares_floor());
-                *value = if supported[lane] && df > 0.0 && s > 0.0 {
-                    model.prior.ln_constant(m) - 0.5 * (n * LN_2PI + ln(product[lane]) + ln_scale[lane]) + ln_gamma(0.5 * df)
-                        - 0.5 * df * ln(0.5 * s)
-                } else {
-                    f64::NEG_INFINITY
-                };
+                let ln_z = ln_constant - 0.5 * (n[lane] * LN_2PI + ln_det[lane] + ln_scale[lane]) + ln_gamma[lane]
+                    - 0.5 * df[lane] * ln_half_s[lane];
+                *value = if supported[lane] && df[lane] > 0.0 && s[lane] > 0.0 { ln_z } else { f64::NEG_INFINITY };
             }
         }
     }

@@ -16,8 +16,8 @@ mod prior;
 pub use prior::{FixedPrior, GaussianPrior, Pseudo};
 
 use super::{Fit, LeafModel, SWAMPED, Scale};
-use crate::config::{Division, Evidence};
-use crate::num::cholesky::{backward_solve, factor_leading, forward_solve, ln_det, packed_ix, packed_len};
+use crate::config::Division;
+use crate::num::cholesky::{backward_solve, factor_leading, forward_solve, packed_ix, packed_len};
 use crate::num::special::{ln_gamma, normal_cdf, normal_pdf};
 use crate::num::{LN_2PI, ln};
 use crate::predict::StudentT;
@@ -66,31 +66,6 @@ impl Gaussian {
         }
         let s = factor[packed_ix(m, m)].max(self.prior.sum_of_squares_floor());
         (s > 0.0).then_some((df, s))
-    }
-
-    fn ln_z(&self, total: &[f64], origin: &[f64], factor: &mut Vec<f64>) -> Option<(f64, f64, f64)> {
-        let m = self.n_coefficients();
-        let (df, s) = self.posterior(total, origin, factor)?;
-        let ln_z =
-            self.prior.ln_constant(m) - 0.5 * total[0] * LN_2PI - 0.5 * ln_det(factor, m) + ln_gamma(0.5 * df) - 0.5 * df * ln(0.5 * s);
-        Some((ln_z, df, s))
-    }
-
-    fn with_evidence_kind(
-        &self,
-        evidence: Evidence,
-        ln_z: f64,
-        total: &[f64],
-        retired: &[f64],
-        origin: &[f64],
-        scratch: &mut Vec<f64>,
-    ) -> f64 {
-        match evidence {
-            Evidence::Joint if total[0] > 0.0 => ln_z + self.retired_bonus() * retired[0] / total[0],
-            Evidence::Joint => ln_z,
-            // A retired part that its prior cannot normalise is left where it is.
-            Evidence::Conditional => ln_z - self.ln_z(retired, origin, scratch).map_or(0.0, |(ln_z0, _, _)| ln_z0),
-        }
     }
 
     /// The mean of the inputs behind these statistics, as an encoded point.
@@ -219,6 +194,10 @@ impl LeafModel for Gaussian {
         far.then(|| (0..origin.len()).map(|i| origin[i] + total[packed_ix(i + 1, 0)] / n).collect())
     }
 
+    fn divides_by_cut(&self, division: Division) -> bool {
+        division == Division::Gaussian && self.n_regressors > 0
+    }
+
     /// Proportional, or as if the retired inputs had been jointly Gaussian with the retired target: the split cuts that Gaussian in two, and
     /// each side's moments follow from the truncated normal in the split's dimension and the regression of everything else on it.
     fn divide(&self, division: Division, retired: &[f64], origin: &[f64], split: &Split, share: f64, left: &mut [f64]) {
@@ -282,36 +261,27 @@ impl LeafModel for Gaussian {
         stats[0] >= 0.0 && proper.posterior(stats, origin, &mut Vec::new()).is_some_and(|(df, s)| df.is_finite() && s.is_finite())
     }
 
-    fn ln_evidence(&self, evidence: Evidence, total: &[f64], retired: &[f64], origin: &[f64], scratch: &mut Vec<f64>) -> f64 {
-        match self.ln_z(total, origin, scratch) {
-            Some((ln_z, _, _)) => self.with_evidence_kind(evidence, ln_z, total, retired, origin, scratch),
-            None => f64::NEG_INFINITY,
-        }
-    }
-
     fn posterior_row(&self, total: &[f64], origin: &[f64], row: &mut [f64]) {
         row.copy_from_slice(total);
         self.prior.add_to(row, origin);
     }
 
-    fn ln_evidence_rows(&self, rows: &[f64], n: &[f64], out: &mut [f64]) {
-        lanes::ln_evidence_rows(self, rows, n, out);
+    fn ln_z_rows(&self, rows: &[f64], n: &[f64], out: &mut [f64]) {
+        lanes::ln_z_rows(self, rows, n, out);
     }
 
     fn retired_bonus(&self) -> f64 {
         self.prior.retired_bonus(self.n_coefficients())
     }
 
-    fn fit(&self, evidence: Evidence, total: &[f64], retired: &[f64], origin: &[f64], fit: &mut Fit) {
-        match self.ln_z(total, origin, &mut fit.factor) {
-            Some((ln_z, df, s)) => {
-                (fit.df, fit.sum_of_squares) = (df, s);
-                let mut scratch = Vec::new();
-                fit.ln_evidence = self.with_evidence_kind(evidence, ln_z, total, retired, origin, &mut scratch);
+    fn fit(&self, total: &[f64], origin: &[f64], fit: &mut Fit) -> bool {
+        match self.posterior(total, origin, &mut fit.factor) {
+            Some(known) => {
+                (fit.df, fit.sum_of_squares) = known;
+                true
             }
             None => {
                 // The improper prior has no posterior here. Moves must leave this state; until they do, predict under the proper prior.
-                fit.ln_evidence = f64::NEG_INFINITY;
                 let fallback = Gaussian { prior: self.prior.proper_fallback(&self.scale), ..self.clone() };
                 let known = fallback.posterior(total, origin, &mut fit.factor);
                 // Moments that rounding has made impossible count as none.
@@ -325,8 +295,14 @@ impl LeafModel for Gaussian {
                     (0..m).for_each(|i| fit.factor[packed_ix(i, i)] = 1.0);
                     (fallback.prior.df(0.0, m), fallback.prior.sum_of_squares_floor())
                 });
+                false
             }
         }
+    }
+
+    /// Without a unit there is no density to speak of.
+    fn evidence_predicts(&self) -> bool {
+        self.has_unit()
     }
 
     /// `ln Z(stats + weight * point) - ln Z(stats)`, by a rank-one change; for weight 1 the Student-t density.
