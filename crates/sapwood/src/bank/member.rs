@@ -83,6 +83,10 @@ impl Member {
         }
     }
 
+    pub fn settle_at(&mut self, x: &[f64]) {
+        any_cloud!(&mut self.cloud, cloud => cloud.settle_at(x));
+    }
+
     pub fn settle(&mut self) {
         any_cloud!(&mut self.cloud, cloud => cloud.settle());
     }

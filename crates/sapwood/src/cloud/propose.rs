@@ -5,7 +5,7 @@
 
 use super::Cloud;
 use super::evidence::{Queue, Ticket};
-use crate::leaf::{LeafModel, SWAMPED};
+use crate::leaf::LeafModel;
 use crate::pool::Pool;
 use crate::rng::{Purpose, Stream, coin};
 use crate::tree::{LeafNode, Place, Split};
@@ -282,7 +282,7 @@ impl Work {
             self.right.extend(leaf.active.iter().zip(&self.left).map(|(whole, left)| whole - left));
             // Only the side of the largest interval has been found by subtraction.
             let (given, found) = if at < largest { (&self.left, &self.right) } else { (&self.right, &self.left) };
-            let afresh = found.iter().zip(given).any(|(found, given)| given.abs() > SWAMPED * found.abs());
+            let afresh = cloud.model.is_lost(found, given);
             if afresh {
                 sum_side(cloud, leaf, &proposal.split, true, &mut self.left);
                 sum_side(cloud, leaf, &proposal.split, false, &mut self.right);

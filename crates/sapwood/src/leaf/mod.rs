@@ -70,6 +70,10 @@ pub trait LeafModel: Clone + Send + Sync {
     }
     /// Whether a point that has just been forgotten was so large that its rounding may outweigh what is left.
     fn is_swamped(&self, left: &[f64], origin: &[f64], point: &[f64], weight: f64) -> bool;
+    /// Whether `found`, what taking `given` from a larger sum has left, may be mostly the rounding of what was taken.
+    fn is_lost(&self, found: &[f64], given: &[f64]) -> bool {
+        found.iter().zip(given).any(|(found, given)| given.abs() > SWAMPED * found.abs())
+    }
     /// Express statistics about another origin.
     fn shift(&self, stats: &mut [f64], from: &[f64], to: &[f64]);
     /// An origin nearer to the data, where the present one is too far away for the precision of the statistics.
@@ -94,6 +98,15 @@ pub trait LeafModel: Clone + Send + Sync {
     }
     /// The posterior of a leaf with these statistics. False if the prior does not support the leaf and a stand-in had to be used.
     fn fit(&self, total: &[f64], origin: &[f64], fit: &mut Fit) -> bool;
+    /// The posteriors of many leaves at once: `totals` and `origins` stand one after another. `supported` says of each what
+    /// [`LeafModel::fit`] returns.
+    fn fit_rows(&self, totals: &[f64], origins: &[f64], fits: &mut [Fit], supported: &mut [bool]) {
+        let (stat_len, origin_len) = (self.stat_len(), origins.len() / fits.len().max(1));
+        for (ix, (fit, supported)) in fits.iter_mut().zip(supported).enumerate() {
+            let (total, origin) = (&totals[ix * stat_len..(ix + 1) * stat_len], &origins[ix * origin_len..(ix + 1) * origin_len]);
+            *supported = self.fit(total, origin, fit);
+        }
+    }
     /// Whether the predictive of a point is `Z(with it) / Z(without it)`, which is then the cheaper way to it.
     fn evidence_predicts(&self) -> bool;
     /// `ln` of the predictive density (or probability) of a point that counts `weight` times.

@@ -142,6 +142,11 @@ impl LeafModel for Multinomial {
         weight > SWAMPED * left[0]
     }
 
+    /// Counts are summed without rounding, or with one that the pseudo-counts drown.
+    fn is_lost(&self, found: &[f64], given: &[f64]) -> bool {
+        given[0] > SWAMPED * found[0]
+    }
+
     fn shift(&self, _stats: &mut [f64], _from: &[f64], _to: &[f64]) {}
 
     fn better_origin(&self, _total: &[f64], _origin: &[f64]) -> Option<Vec<f64>> {

@@ -1,47 +1,95 @@
-//! Evidence of many discriminant leaves at once, eight abreast; see the Gaussian leaf's for how.
+//! Evidence and posteriors of many discriminant leaves at once, eight abreast; see the Gaussian leaf's for how.
 
 use pulp::{Arch, WithSimd};
 
 use super::Discriminant;
-use super::nested::{average, bayes_factors, space_len};
-use crate::leaf::LeafModel;
+use super::nested::{BayesFactors, bayes_factors, space_len};
+use super::predict;
+use crate::leaf::{Fit, LeafModel};
 use crate::num::lanes::{LANES, Lane};
 
 /// `ln Z` of each row of statistics.
 pub fn ln_z_rows(model: &Discriminant, rows: &[f64], out: &mut [f64]) {
-    Arch::new().dispatch(Kernel { model, rows, out });
+    Arch::new().dispatch(Evidence { model, rows, out });
 }
 
-struct Kernel<'a> {
+/// The posterior of each row of statistics.
+pub fn fit_rows(model: &Discriminant, rows: &[f64], fits: &mut [Fit]) {
+    Arch::new().dispatch(Fits { model, rows, fits });
+}
+
+/// Eight rows side by side, and what is made of them.
+struct Abreast {
+    stats: Vec<Lane>,
+    space: Vec<Lane>,
+}
+
+impl Abreast {
+    fn new(model: &Discriminant) -> Self {
+        Self { stats: vec![[0.0; LANES]; model.stat_len()], space: vec![[0.0; LANES]; space_len(&model.layout)] }
+    }
+
+    #[inline(always)]
+    fn bayes_factors(&mut self, model: &Discriminant, rows: &[f64]) -> BayesFactors<LANES> {
+        let stat_len = self.stats.len();
+        for lane in 0..LANES {
+            // Lanes beyond the last row repeat it.
+            let row = lane.min(rows.len() / stat_len - 1);
+            for (entry, value) in self.stats.iter_mut().zip(&rows[row * stat_len..(row + 1) * stat_len]) {
+                entry[lane] = *value;
+            }
+        }
+        bayes_factors(&model.layout, &model.ridge.squares, &self.stats, &mut self.space)
+    }
+}
+
+struct Evidence<'a> {
     model: &'a Discriminant,
     rows: &'a [f64],
     out: &'a mut [f64],
 }
 
-impl WithSimd for Kernel<'_> {
+impl WithSimd for Evidence<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
         let Self { model, rows, out } = self;
         let layout = &model.layout;
-        let stat_len = model.stat_len();
-        let mut stats: Vec<Lane> = vec![[0.0; LANES]; stat_len];
-        let mut space: Vec<Lane> = vec![[0.0; LANES]; space_len(layout)];
-        for (at, out) in out.chunks_mut(LANES).enumerate() {
-            for lane in 0..LANES {
-                // Lanes beyond the last row repeat it.
-                let row = at * LANES + lane.min(out.len() - 1);
-                for (entry, value) in stats.iter_mut().zip(&rows[row * stat_len..(row + 1) * stat_len]) {
-                    entry[lane] = *value;
-                }
-            }
+        let mut abreast = Abreast::new(model);
+        for (rows, out) in rows.chunks(LANES * model.stat_len()).zip(out.chunks_mut(LANES)) {
+            let (_, ln_mean) = abreast.bayes_factors(model, rows).average(layout.covariance);
             // Rounding may have brought a count just below zero.
-            let count = |ix: usize| stats[ix].map(|count| count.max(0.0));
+            let count = |ix: usize| abreast.stats[ix].map(|count| count.max(0.0));
             let ln_counts = model.counts.ln_z_lanes(count(0), (0..layout.n_classes).map(|class| count(layout.count(class))));
-            let factors = bayes_factors(layout, &model.ridge.squares, &stats, &mut space);
             for (lane, value) in out.iter_mut().enumerate() {
-                *value = ln_counts[lane] + average(layout.covariance, factors.means[lane], factors.covariances[lane]).1;
+                *value = ln_counts[lane] + ln_mean[lane];
+            }
+        }
+    }
+}
+
+struct Fits<'a> {
+    model: &'a Discriminant,
+    rows: &'a [f64],
+    fits: &'a mut [Fit],
+}
+
+impl WithSimd for Fits<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _simd: S) {
+        let Self { model, rows, fits } = self;
+        let stat_len = model.stat_len();
+        let mut abreast = Abreast::new(model);
+        for (rows, fits) in rows.chunks(LANES * stat_len).zip(fits.chunks_mut(LANES)) {
+            let (weights, _) = abreast.bayes_factors(model, rows).average(model.layout.covariance);
+            for (lane, (fit, row)) in fits.iter_mut().zip(rows.chunks(stat_len)).enumerate() {
+                fit.model_weights = weights.map(|weight| weight[lane]);
+                fit.factor.clear();
+                fit.factor.extend(abreast.space.iter().map(|entry| entry[lane]));
+                predict::prepare(&model.layout, model.counts.pseudo_count(), row, fit);
             }
         }
     }

@@ -21,7 +21,7 @@ use crate::config::Division;
 use crate::num::ln;
 use crate::tree::Split;
 use layout::Layout;
-use nested::{average, bayes_factors, space_len};
+use nested::{bayes_factors, space_len};
 use predict::Posterior;
 
 /// Beyond this many inputs covariances are diagonal.
@@ -66,7 +66,7 @@ impl Discriminant {
     fn model_weights(&self, stats: &[f64], space: &mut Vec<f64>) -> [f64; 3] {
         space.resize(space_len(&self.layout), 0.0);
         let factors = bayes_factors::<1>(&self.layout, &self.ridge.squares, stats.as_chunks().0, space.as_chunks_mut().0);
-        average(self.layout.covariance, factors.means[0], factors.covariances[0]).0
+        factors.average(self.layout.covariance).0.map(|[weight]| weight)
     }
 
     fn posterior<T>(&self, fit: &Fit, origin: &[f64], point: &[f64], f: impl FnOnce(Posterior) -> T) -> T {
@@ -170,6 +170,12 @@ impl LeafModel for Discriminant {
             })
     }
 
+    fn is_lost(&self, found: &[f64], given: &[f64]) -> bool {
+        given[0] > SWAMPED * found[0]
+            || (0..self.layout.n_inputs)
+                .any(|i| self.square_of(given, i) > SWAMPED * (self.square_of(found, i).max(0.0) + self.ridge.squares[i]))
+    }
+
     fn shift(&self, stats: &mut [f64], from: &[f64], to: &[f64]) {
         let Layout { n_classes, n_inputs: p, shape, .. } = self.layout;
         for class in 0..n_classes {
@@ -238,6 +244,11 @@ impl LeafModel for Discriminant {
         fit.model_weights = self.model_weights(total, &mut fit.factor);
         predict::prepare(&self.layout, self.counts.pseudo_count(), total, fit);
         true
+    }
+
+    fn fit_rows(&self, totals: &[f64], _origins: &[f64], fits: &mut [Fit], supported: &mut [bool]) {
+        lanes::fit_rows(self, totals, fits);
+        supported.fill(true);
     }
 
     /// The evidence is relative to what one Gaussian says of the inputs; the predictive is of the class alone.

@@ -23,8 +23,8 @@
 
 use super::layout::{Covariance, Layout, Shape};
 use crate::num::cholesky::packed_ix;
+use crate::num::lanes::{exp_lanes, ln_lanes};
 use crate::num::special::ln_gamma;
-use crate::num::{exp, ln};
 
 /// Pseudo-observations behind a class mean.
 pub const K0: f64 = 1.0;
@@ -46,7 +46,8 @@ pub struct BayesFactors<const L: usize> {
 
 /// Entries of working space.
 pub fn space_len(layout: &Layout) -> usize {
-    2 * layout.n_inputs + 4 * layout.second_len()
+    let n_matrices = if layout.covariance == Covariance::ByClass { 4 } else { 2 };
+    2 * layout.n_inputs + n_matrices * layout.second_len()
 }
 
 /// Working space cut into its parts.
@@ -56,8 +57,8 @@ pub struct Parts<'a, const L: usize> {
     /// Factors of `S_t*` and `S_w*`.
     pub total: &'a mut [Lane<L>],
     pub within: &'a mut [Lane<L>],
+    /// `Psi`, and the scatter of one class after another; empty where classes have no covariance of their own.
     pub psi: &'a mut [Lane<L>],
-    /// For one class after another.
     class_scatter: &'a mut [Lane<L>],
     pub distance: &'a mut [Lane<L>],
 }
@@ -69,9 +70,9 @@ impl<'a, const L: usize> Parts<'a, L> {
         let (mean, rest) = space.split_at_mut(p);
         let (total, rest) = rest.split_at_mut(len);
         let (within, rest) = rest.split_at_mut(len);
-        let (psi, rest) = rest.split_at_mut(len);
-        let (class_scatter, distance) = rest.split_at_mut(len);
-        Self { mean, total, within, psi, class_scatter, distance: &mut distance[..p] }
+        let (distance, rest) = rest.split_at_mut(p);
+        let (psi, class_scatter) = rest.split_at_mut(rest.len() / 2);
+        Self { mean, total, within, psi, class_scatter, distance }
     }
 }
 
@@ -122,9 +123,9 @@ pub fn bayes_factors<const L: usize>(layout: &Layout, ridge: &[f64], stats: &[La
     factor(shape, within, distance, &mut supported);
     let ln_ratio = ln_determinant_ratio(shape, p, total, within);
     let mut factors = BayesFactors { means: [f64::NEG_INFINITY; L], covariances: [f64::NEG_INFINITY; L] };
-    let mut ln_penalty = [0.0; L];
+    let mut ln_penalty = ln_lanes(occam);
     for lane in 0..L {
-        ln_penalty[lane] = 0.5 * p as f64 * (ln(occam[lane]) + ln_occam[lane]);
+        ln_penalty[lane] = 0.5 * p as f64 * (ln_penalty[lane] + ln_occam[lane]);
         if supported[lane] {
             factors.means[lane] = 0.5 * (n[lane] + strength) * ln_ratio[lane] - ln_penalty[lane];
         }
@@ -306,8 +307,9 @@ pub fn ln_determinant_ratio<const L: usize>(shape: Shape, p: usize, a: &[Lane<L>
         }
         fold_logs(&mut product, &mut sum);
     }
+    let ln_product = ln_lanes(product);
     for lane in 0..L {
-        sum[lane] += ln(product[lane]);
+        sum[lane] += ln_product[lane];
     }
     sum
 }
@@ -315,11 +317,12 @@ pub fn ln_determinant_ratio<const L: usize>(shape: Shape, p: usize, a: &[Lane<L>
 /// Take the logarithm out of products that have grown too far.
 #[inline(always)]
 fn fold_logs<const L: usize>(product: &mut Lane<L>, sum: &mut Lane<L>) {
-    if product.iter().any(|p| !(1e-100..1e100).contains(p)) {
+    if product.iter().fold(false, |far, p| far | !(1e-100..1e100).contains(p)) {
+        let ln_product = ln_lanes(*product);
         for lane in 0..L {
-            sum[lane] += ln(product[lane]);
-            product[lane] = 1.0;
+            sum[lane] += ln_product[lane];
         }
+        *product = [1.0; L];
     }
 }
 
@@ -329,11 +332,21 @@ fn ln_gamma_growth(order: usize, n: f64) -> f64 {
     (0..order).map(|j| ln_gamma(0.5 * (strength + n - j as f64)) - ln_gamma(0.5 * (strength - j as f64))).sum()
 }
 
-/// Posterior probabilities of the models, equally likely at first, and `ln` of their mean evidence relative to that of one Gaussian.
-pub fn average(covariance: Covariance, means: f64, covariances: f64) -> ([f64; 3], f64) {
-    let by_class = covariance == Covariance::ByClass;
-    let largest = means.max(covariances).max(0.0);
-    let shares = [exp(-largest), exp(means - largest), if by_class { exp(covariances - largest) } else { 0.0 }];
-    let sum: f64 = shares.iter().sum();
-    (shares.map(|share| share / sum), largest + ln(sum / if by_class { 3.0 } else { 2.0 }))
+impl<const L: usize> BayesFactors<L> {
+    /// Posterior probabilities of the models, equally likely at first, and `ln` of their mean evidence relative to that of one Gaussian.
+    #[inline(always)]
+    pub fn average(&self, covariance: Covariance) -> ([Lane<L>; 3], Lane<L>) {
+        let by_class = covariance == Covariance::ByClass;
+        let largest: Lane<L> = std::array::from_fn(|lane| self.means[lane].max(self.covariances[lane]).max(0.0));
+        // What is this far below the largest does not show beside it.
+        let share = |ln_factor: &Lane<L>| {
+            let shares: Lane<L> = exp_lanes(std::array::from_fn(|lane| (ln_factor[lane] - largest[lane]).max(-700.0)));
+            std::array::from_fn::<f64, L, _>(|lane| if ln_factor[lane] > f64::NEG_INFINITY { shares[lane] } else { 0.0 })
+        };
+        let shares = [share(&[0.0; L]), share(&self.means), if by_class { share(&self.covariances) } else { [0.0; L] }];
+        let sum: Lane<L> = std::array::from_fn(|lane| shares[0][lane] + shares[1][lane] + shares[2][lane]);
+        let n_models = if by_class { 3.0 } else { 2.0 };
+        let ln_mean = ln_lanes(sum.map(|sum| sum / n_models));
+        (shares.map(|share| std::array::from_fn(|lane| share[lane] / sum[lane])), std::array::from_fn(|lane| largest[lane] + ln_mean[lane]))
+    }
 }
