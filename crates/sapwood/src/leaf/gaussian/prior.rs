@@ -17,8 +17,6 @@ const OCCAM_LINEAR: f64 = 0.25;
 const OCCAM_CONSTANT: f64 = 1.0;
 /// Bonus a coefficient for a leaf made wholly of retired points, whose joint evidence is pessimistic about splits.
 const RETIRED_BONUS: f64 = 1.5;
-/// The prior is recomputed at every row up to here, then each time the number of rows doubles.
-const ALWAYS_UNTIL: f64 = 32.0;
 /// Precision, in pseudo-observations, that pins the coefficient of a column that has been constant so far to zero.
 const PINNED: f64 = 1e6;
 
@@ -128,18 +126,12 @@ impl GaussianPrior {
     /// Follow the stream's scale; true if the prior changed.
     pub(super) fn refresh(&mut self, scale: &Scale, n_before: f64, woke: bool) -> bool {
         let Self::Default(pseudo) = self else { return false };
-        let doubled = n_doublings(scale.n) > n_doublings(n_before);
-        if scale.n > ALWAYS_UNTIL && !doubled && !woke {
-            return false;
+        let due = scale.is_due(n_before, woke);
+        if due {
+            *pseudo = Pseudo::from_scale(scale);
         }
-        *pseudo = Pseudo::from_scale(scale);
-        true
+        due
     }
-}
-
-/// How often a count has doubled.
-fn n_doublings(n: f64) -> u32 {
-    (n as u64).max(1).ilog2()
 }
 
 fn noise_constant(nu0: f64, noise: f64) -> f64 {
