@@ -6,6 +6,9 @@ use crate::num::cholesky::{backward_solve, factor_leading, forward_solve, ln_det
 use crate::num::ln;
 use crate::num::special::ln_gamma;
 
+/// What the prior adds to every column's variance, in units of it. Columns that say the same leave a direction that the data hardly
+/// determine; without this a leaf's line may tilt along it without bound, and the first input that breaks the pattern is sent far away.
+const RIDGE: f64 = 0.1;
 /// Pseudo-observations behind the default prior's coefficients.
 const STRENGTH: f64 = 0.1;
 /// Pseudo-observations behind its noise variance.
@@ -160,7 +163,7 @@ impl Pseudo {
         let mut correlation = vec![0.0; packed_len(q)];
         for i in 0..q {
             for j in 0..=i {
-                correlation[packed_ix(i, j)] = if i == j { 1.0 } else { shrink * scale.correlation(i, j) };
+                correlation[packed_ix(i, j)] = if i == j { 1.0 + RIDGE } else { shrink * scale.correlation(i, j) };
             }
         }
         let mut factor = correlation.clone();
