@@ -82,6 +82,10 @@ format: build ## Rewrite the sources the way lint wants them
 bench: build ## Speed, beside the peers that are installed
 	$(BIN)/python -m benchmarks.speed $(ARGS)
 
+.PHONY: instructions
+instructions: build ## Instructions of a step, counted by valgrind, against the committed budget (ARGS=--bless renews it)
+	$(BIN)/python -m benchmarks.speed.instructions $(ARGS)
+
 .PHONY: bench-quality
 bench-quality: build ## Predictive quality on the streams the defaults were chosen for
 	$(BIN)/python -m benchmarks.quality $(ARGS)

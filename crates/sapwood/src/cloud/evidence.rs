@@ -2,6 +2,7 @@
 
 use crate::config::Evidence;
 use crate::leaf::LeafModel;
+use crate::num::lanes::Lane;
 use crate::tree::LeafEvidence;
 
 /// Leaves waiting for their `ln Z`, and the results of those that have been waited for.
@@ -10,6 +11,7 @@ pub(super) struct Queue {
     rows: Vec<f64>,
     n: Vec<f64>,
     ln_z: Vec<f64>,
+    scratch: Vec<Lane>,
 }
 
 /// Where to find the parts of one leaf's evidence when the queue has been worked off.
@@ -60,7 +62,7 @@ impl Queue {
     pub fn finish<M: LeafModel>(&mut self, model: &M) {
         let done = self.ln_z.len();
         self.ln_z.resize(done + self.n.len(), 0.0);
-        model.ln_z_rows(&self.rows, &self.n, &mut self.ln_z[done..]);
+        model.ln_z_rows(&self.rows, &self.n, &mut self.scratch, &mut self.ln_z[done..]);
         self.rows.clear();
         self.n.clear();
     }
@@ -70,5 +72,62 @@ impl Queue {
         // A retired part that its prior cannot normalise is left where it is.
         let ln_z_retired = ticket.retired.map(|id| self.ln_z[id as usize]).filter(|ln_z| ln_z.is_finite()).unwrap_or(0.0);
         LeafEvidence { ln_z, ln_evidence: ln_z + ticket.bonus - ln_z_retired }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::leaf::{Gaussian, GaussianPrior, Multinomial};
+
+    fn evidence<M: LeafModel>(model: &M, kind: Evidence, total: &[f64], retired: &[f64]) -> LeafEvidence {
+        let mut queue = Queue::default();
+        queue.begin();
+        let ticket = queue.push(model, kind, total, retired, &model.origin());
+        queue.finish(model);
+        queue.get(ticket)
+    }
+
+    /// `Z(active + retired) / Z(retired)`, and the bonus of the default prior's joint evidence.
+    fn check_kinds<M: LeafModel>(model: &M, points: &[Vec<f64>], bonus: f64) {
+        let (mut retired, mut total) = (vec![0.0; model.stat_len()], vec![0.0; model.stat_len()]);
+        points.iter().for_each(|point| model.observe(&mut total, &model.origin(), point, 1.0));
+        points[..9].iter().for_each(|point| model.observe(&mut retired, &model.origin(), point, 1.0));
+        let none = vec![0.0; model.stat_len()];
+        let ln_z = |stats: &[f64]| evidence(model, Evidence::Joint, stats, &none).ln_evidence;
+        let conditional = evidence(model, Evidence::Conditional, &total, &retired);
+        assert!((conditional.ln_evidence - (ln_z(&total) - ln_z(&retired))).abs() < 1e-12);
+        let joint = evidence(model, Evidence::Joint, &total, &retired);
+        assert!((joint.ln_evidence - (ln_z(&total) + bonus)).abs() < 1e-12);
+        assert_eq!([conditional.ln_z, joint.ln_z], [ln_z(&total); 2]);
+    }
+
+    #[test]
+    fn kinds_of_evidence() {
+        let waves =
+            |n: usize| (0..12).map(|i| (0..n).map(|j| f64::sin((3 * i + 5 * j + i * j) as f64)).collect()).collect::<Vec<Vec<f64>>>();
+        let mut model = Gaussian::linear(2, GaussianPrior::default_for(2));
+        waves(3).iter().for_each(|row| {
+            model.track(&row[..2], row[2], 1.0);
+        });
+        check_kinds(&model, &waves(3), 1.5 * 3.0 * 9.0 / 12.0);
+        check_kinds(&Gaussian::linear(2, GaussianPrior::Reference), &waves(3), 0.0);
+        let classes: Vec<Vec<f64>> = (0..12).map(|i| vec![f64::from(i % 3)]).collect();
+        check_kinds(&Multinomial::new(3, None), &classes, 0.0);
+    }
+
+    /// Fails if a batch that is worked off early loses or moves results.
+    #[test]
+    fn tickets_survive_full_batches() {
+        let model = Multinomial::new(2, None);
+        let stats = |i: usize| [i as f64, i as f64 / 4.0, 3.0 * i as f64 / 4.0];
+        let mut queue = Queue::default();
+        queue.begin();
+        let none = [0.0; 3];
+        let tickets: Vec<Ticket> = (0..3 * BATCH + 5).map(|i| queue.push(&model, Evidence::Joint, &stats(i), &none, &[])).collect();
+        queue.finish(&model);
+        for (i, ticket) in tickets.into_iter().enumerate() {
+            assert_eq!(queue.get(ticket).ln_z, evidence(&model, Evidence::Joint, &stats(i), &none).ln_z);
+        }
     }
 }

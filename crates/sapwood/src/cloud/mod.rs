@@ -20,14 +20,14 @@ pub use resample::systematic;
 use self::evidence::Queue;
 use self::weigh::Visits;
 use crate::config::{Discard, FORGETTING_GRID, Settings};
-use crate::leaf::LeafModel;
+use crate::leaf::{Bounds, LeafModel};
 use crate::num::ln;
 use crate::pool::{PointStats, Pool};
 use crate::rng::{Purpose, Stream};
 use crate::tree::{Forest, NodeId, Place, TreePrior};
 
 /// Chance, a particle and a step, that an automatic forgetting factor is drawn anew from its grid.
-const MUTATION_RATE: f64 = 0.01;
+const MUTATION_RATE: f64 = 0.001;
 
 /// Whether a point comes from the stream or is learned again, in which case the running scale knows it already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +76,8 @@ struct Scratch {
     fits: fits::Fits,
     masses: Vec<f64>,
     retirements: retire::Retirements,
+    census: discard::Census,
+    bounds: Bounds,
     counts: Vec<u32>,
     total: Vec<f64>,
     active: Vec<f64>,

@@ -10,7 +10,7 @@
 //! Stay and prune are the same for all copies of a tree. Every evidence that the draws need is put in one queue first.
 
 use super::evidence::{Queue, Ticket};
-use super::propose::{Outcome, Proposals, side};
+use super::propose::{Outcome, Proposals, divide_slots};
 use super::{Cloud, Marks, Tree};
 use crate::leaf::LeafModel;
 use crate::num::{exp, ln};
@@ -222,9 +222,10 @@ impl<M: LeafModel> Cloud<M> {
         let left_active = proposals.left_active(&outcome, self.model.stat_len());
         self.divide_retired(self.forest.leaf(place.leaf), &split, n_left, left_retired, right_retired);
         let children = [(self.forest.new_leaf(), true), (self.forest.new_leaf(), false)];
+        let [parent, left, right] = self.forest.three_leaves_mut([place.leaf, children[0].0, children[1].0]);
+        divide_slots(parent, &self.pool, &split, &mut left.slots, &mut right.slots);
         for (child_ix, is_left) in children {
             let (parent, child) = self.forest.two_leaves_mut(place.leaf, child_ix);
-            child.slots.extend(side(parent, &self.pool, &split, is_left));
             child.origin.extend_from_slice(&parent.origin);
             if is_left {
                 child.active.extend_from_slice(left_active);
@@ -281,7 +282,9 @@ impl Odds {
         if ln_base == f64::NEG_INFINITY {
             return Self { ln_base: 0.0, stay: 0.0, prune: 0.0 };
         }
-        Self { ln_base, stay: exp(ln_stay - ln_base), prune: exp(ln_prune - ln_base) }
+        // The larger of the two has weight 1.
+        let other = exp(ln_stay.min(ln_prune) - ln_base);
+        if ln_stay >= ln_prune { Self { ln_base, stay: 1.0, prune: other } } else { Self { ln_base, stay: other, prune: 1.0 } }
     }
 
     fn draw(&self, u: f64, candidates: std::ops::Range<usize>, ln_grow: impl Fn(usize) -> f64) -> Move {

@@ -3,9 +3,12 @@
 //! The proposals on one leaf along one dimension cut its points into intervals. Each point is added to its interval's sum once, whatever
 //! the number of proposals, and the largest interval not at all: it is what the others leave of the leaf.
 
+use pulp::Arch;
+
 use super::Cloud;
 use super::evidence::{Queue, Ticket};
 use crate::leaf::LeafModel;
+use crate::num::lanes::LANES;
 use crate::pool::Pool;
 use crate::rng::{Purpose, Stream, coin};
 use crate::tree::{LeafNode, Place, Split};
@@ -57,12 +60,16 @@ pub(super) struct Proposals {
 #[derive(Clone, Debug, Default)]
 struct Work {
     values: Vec<f64>,
-    selected: Vec<f64>,
+    n_missing: u32,
+    /// Values as integers in the same order.
+    keys: Vec<i64>,
     /// Cuts in ascending order, each with its proposal.
     cuts: Vec<(f64, u32)>,
     /// By point, how many cuts lie at or below it: its interval. Points without a value stand in an interval of their own, the last.
     intervals: Vec<u32>,
     counts: Vec<u32>,
+    /// Points that are summed, with their intervals.
+    summed: Vec<(u32, u32)>,
     /// Sums of the intervals, one after another.
     sums: Vec<f64>,
     below: Vec<f64>,
@@ -120,6 +127,15 @@ impl Proposals {
 
     /// Put the children of every proposal in line for their evidence.
     pub fn evaluate<M: LeafModel>(&mut self, cloud: &Cloud<M>, queue: &mut Queue, visit: impl Fn(usize) -> usize) {
+        // The loops inside are plain; here they are compiled for the widest instructions of the machine.
+        Arch::new().dispatch(
+            #[inline(always)]
+            || self.evaluate_groups(cloud, queue, visit),
+        );
+    }
+
+    #[inline(always)]
+    fn evaluate_groups<M: LeafModel>(&mut self, cloud: &Cloud<M>, queue: &mut Queue, visit: impl Fn(usize) -> usize) {
         let Self { all, heads, groups, left_active, work, .. } = self;
         left_active.clear();
         for &(leaf_ix, dim) in groups.iter() {
@@ -128,6 +144,7 @@ impl Proposals {
             let by_value = cloud.pool.column(dim as usize);
             work.values.clear();
             work.values.extend(leaf.slots.iter().map(|&slot| by_value[slot as usize]));
+            work.n_missing = work.values.iter().map(|value| u32::from(value.is_nan())).sum();
             if work.place_cuts(all, head, cloud.settings.min_leaf) {
                 work.divide_points();
                 work.sum_intervals(cloud, leaf);
@@ -144,6 +161,7 @@ impl Proposals {
 
 impl Work {
     /// Turn the uniforms of a group into cuts that leave `min_leaf` points with a value on either side. False if there is no room for one.
+    #[inline(always)]
     fn place_cuts(&mut self, all: &mut [Proposal], head: u32, min_leaf: usize) -> bool {
         let Some((low, high)) = self.bounds(min_leaf) else { return false };
         self.cuts.clear();
@@ -156,78 +174,105 @@ impl Work {
             self.cuts.push((proposal.split.cut, at));
             at = proposal.next;
         }
-        self.cuts.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        if self.cuts.len() > 1 {
+            self.cuts.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        }
         true
     }
 
     /// The values that every cut lies between: the last that must go left and the first that must not.
+    #[inline(always)]
     fn bounds(&mut self, min_leaf: usize) -> Option<(f64, f64)> {
-        self.selected.clear();
-        self.selected.extend(self.values.iter().filter(|value| !value.is_nan()));
-        let n_known = self.selected.len();
+        let n_known = self.values.len() - self.n_missing as usize;
         if n_known / 2 < min_leaf {
             return None;
         }
         let (low, high) = if min_leaf == 1 {
-            self.selected.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &value| (value.min(low), value.max(high)))
+            smallest_and_largest(&self.values)
         } else {
-            let (_, &mut low, above) = self.selected.select_nth_unstable_by(min_leaf - 1, f64::total_cmp);
-            let (_, &mut high, _) = above.select_nth_unstable_by(n_known - 2 * min_leaf, f64::total_cmp);
-            (low, high)
+            self.keys.clear();
+            self.keys.extend(self.values.iter().map(|value| ordered(*value)));
+            if self.n_missing > 0 {
+                self.keys.retain(|key| !value_of(*key).is_nan());
+            }
+            let (_, &mut low, above) = self.keys.select_nth_unstable(min_leaf - 1);
+            let (_, &mut high, _) = above.select_nth_unstable(n_known - 2 * min_leaf);
+            (value_of(low), value_of(high))
         };
         (low < high).then_some((low, high))
     }
 
-    /// Find each point's interval.
+    /// Find each point's interval and how many points each holds.
+    #[inline(always)]
     fn divide_points(&mut self) {
-        let Self { values, cuts, intervals, counts, .. } = self;
-        let missing = cuts.len() as u32 + 1;
+        let Self { values, n_missing, cuts, intervals, counts, .. } = self;
+        let n_cuts = cuts.len();
         intervals.clear();
+        counts.clear();
+        counts.resize(n_cuts + 2, 0);
         /// Up to here comparing every point with every cut is faster than searching.
         const FEW: usize = 12;
-        if cuts.len() <= FEW {
+        if n_cuts <= FEW {
             intervals.resize(values.len(), 0);
-            for (cut, _) in cuts.iter() {
+            let mut n_above = values.len() as u32 - *n_missing;
+            for (at, (cut, _)) in cuts.iter().enumerate() {
+                let mut n_here = 0;
                 for (interval, value) in intervals.iter_mut().zip(values.iter()) {
-                    *interval += u32::from(value >= cut);
+                    let beyond = u32::from(value >= cut);
+                    *interval += beyond;
+                    n_here += beyond;
                 }
+                counts[at] = n_above - n_here;
+                n_above = n_here;
             }
+            counts[n_cuts] = n_above;
         } else {
             intervals.extend(values.iter().map(|value| cuts.partition_point(|(cut, _)| value >= cut) as u32));
+            intervals.iter().for_each(|interval| counts[*interval as usize] += 1);
+            counts[0] -= *n_missing;
         }
-        counts.clear();
-        counts.resize(cuts.len() + 2, 0);
-        for (interval, value) in intervals.iter_mut().zip(values.iter()) {
-            *interval = if value.is_nan() { missing } else { *interval };
-            counts[*interval as usize] += 1;
+        if *n_missing > 0 {
+            counts[n_cuts + 1] = *n_missing;
+            for (interval, value) in intervals.iter_mut().zip(values.iter()) {
+                *interval = if value.is_nan() { n_cuts as u32 + 1 } else { *interval };
+            }
         }
     }
 
     /// The interval that is not summed.
+    #[inline(always)]
     fn largest(&self) -> usize {
         let n_intervals = self.cuts.len() + 1;
-        (0..n_intervals).max_by_key(|&interval| self.counts[interval]).unwrap_or(0)
+        (1..n_intervals).fold(0, |best, interval| if self.counts[interval] > self.counts[best] { interval } else { best })
     }
 
+    #[inline(always)]
     fn sum_intervals<M: LeafModel>(&mut self, cloud: &Cloud<M>, leaf: &LeafNode) {
         let stat_len = leaf.active.len();
         let largest = self.largest() as u32;
         self.sums.clear();
         self.sums.resize(self.counts.len() * stat_len, 0.0);
-        let quick = cloud.point_stats.are_about(&leaf.origin);
+        // Chosen first and added then: choosing while adding would make the processor guess at every point.
+        self.summed.clear();
+        self.summed.resize(leaf.slots.len(), (0, 0));
+        let mut n_summed = 0;
         for (&slot, &interval) in leaf.slots.iter().zip(&self.intervals) {
-            if interval != largest {
-                let sum = &mut self.sums[interval as usize * stat_len..(interval as usize + 1) * stat_len];
-                if quick {
-                    cloud.point_stats.add_to(sum, slot);
-                } else {
-                    cloud.model.observe(sum, &leaf.origin, cloud.pool.point(slot), cloud.pool.weight(slot));
-                }
+            self.summed[n_summed] = (slot, interval);
+            n_summed += usize::from(interval != largest);
+        }
+        let quick = cloud.point_stats.are_about(&leaf.origin);
+        for &(slot, interval) in &self.summed[..n_summed] {
+            let sum = &mut self.sums[interval as usize * stat_len..(interval as usize + 1) * stat_len];
+            if quick {
+                cloud.point_stats.add_to(sum, slot);
+            } else {
+                cloud.model.observe(sum, &leaf.origin, cloud.pool.point(slot), cloud.pool.weight(slot));
             }
         }
     }
 
     /// Statistics of both children of every cut, left to right, and their places in the queue.
+    #[inline(always)]
     fn children<M: LeafModel>(
         &mut self,
         cloud: &Cloud<M>,
@@ -238,7 +283,7 @@ impl Work {
     ) {
         let stat_len = leaf.active.len();
         let n_cuts = self.cuts.len();
-        let n_missing = self.counts[n_cuts + 1];
+        let n_missing = self.n_missing;
         let n_known = leaf.slots.len() as u32 - n_missing;
         let largest = self.largest();
         // Turn the sums of intervals into sums up to each cut (before the largest) and from each cut on (after it).
@@ -269,7 +314,7 @@ impl Work {
                 self.below.extend_from_slice(&self.sums[at * stat_len..(at + 1) * stat_len]);
             } else {
                 let (from_cut, missing) = (&self.sums[(at + 1) * stat_len..], &self.sums[(n_cuts + 1) * stat_len..]);
-                self.below.extend((0..stat_len).map(|i| leaf.active[i] - from_cut[i] - missing[i]));
+                self.below.extend(leaf.active.iter().zip(from_cut).zip(missing).map(|((whole, above), missing)| whole - above - missing));
             }
             self.left.clear();
             self.left.extend_from_slice(&self.below);
@@ -280,9 +325,8 @@ impl Work {
             }
             self.right.clear();
             self.right.extend(leaf.active.iter().zip(&self.left).map(|(whole, left)| whole - left));
-            // Only the side of the largest interval has been found by subtraction.
-            let (given, found) = if at < largest { (&self.left, &self.right) } else { (&self.right, &self.left) };
-            let afresh = cloud.model.is_lost(found, given);
+            // Each side is what the other leaves of the whole; where one is far larger, little of the other is left but rounding.
+            let afresh = cloud.model.is_lost(&self.left, &self.right) || cloud.model.is_lost(&self.right, &self.left);
             if afresh {
                 sum_side(cloud, leaf, &proposal.split, true, &mut self.left);
                 sum_side(cloud, leaf, &proposal.split, false, &mut self.right);
@@ -293,6 +337,7 @@ impl Work {
         }
     }
 
+    #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "a leaf, how it is divided, and where the result goes")]
     fn enqueue<M: LeafModel>(
         &mut self,
@@ -334,17 +379,60 @@ impl<M: LeafModel> Cloud<M> {
 /// Statistics of the points on one side of a split, summed in the order of the leaf.
 fn sum_side<M: LeafModel>(cloud: &Cloud<M>, leaf: &LeafNode, split: &Split, left: bool, out: &mut [f64]) {
     out.fill(0.0);
-    for slot in side(leaf, &cloud.pool, split, left) {
+    let values = cloud.pool.column(split.dim as usize);
+    for &slot in leaf.slots.iter().filter(|slot| split.sends_left(values[**slot as usize]) == left) {
         cloud.model.observe(out, &leaf.origin, cloud.pool.point(slot), cloud.pool.weight(slot));
     }
 }
 
-/// The points of a leaf on one side of a split.
-pub(super) fn side<'a>(leaf: &'a LeafNode, pool: &'a Pool, split: &'a Split, left: bool) -> impl Iterator<Item = u32> + 'a {
+/// Give the points of a leaf to either side of a split, in the order of the leaf. Every point is written to both and counted on one: the
+/// processor has nothing to guess.
+pub(super) fn divide_slots(leaf: &LeafNode, pool: &Pool, split: &Split, left: &mut Vec<u32>, right: &mut Vec<u32>) {
     let values = pool.column(split.dim as usize);
-    leaf.slots.iter().copied().filter(move |&slot| split.sends_left(values[slot as usize]) == left)
+    left.resize(leaf.slots.len(), 0);
+    right.resize(leaf.slots.len(), 0);
+    let (mut n_left, mut n_right) = (0, 0);
+    for &slot in &leaf.slots {
+        let goes_left = split.sends_left(values[slot as usize]);
+        left[n_left] = slot;
+        right[n_right] = slot;
+        n_left += usize::from(goes_left);
+        n_right += usize::from(!goes_left);
+    }
+    left.truncate(n_left);
+    right.truncate(n_right);
 }
 
+/// Missing values are passed over. Eight running results, because the processor cannot start on the next value of a single one.
+#[inline(always)]
+fn smallest_and_largest(values: &[f64]) -> (f64, f64) {
+    let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+    let (whole, rest) = values.as_chunks::<LANES>();
+    for chunk in whole {
+        for lane in 0..LANES {
+            // NaN fails both comparisons.
+            low[lane] = if chunk[lane] < low[lane] { chunk[lane] } else { low[lane] };
+            high[lane] = if chunk[lane] > high[lane] { chunk[lane] } else { high[lane] };
+        }
+    }
+    let all_low = rest.iter().chain(&low).fold(f64::INFINITY, |low, &value| if value < low { value } else { low });
+    let all_high = rest.iter().chain(&high).fold(f64::NEG_INFINITY, |high, &value| if value > high { value } else { high });
+    (all_low, all_high)
+}
+
+/// A number as an integer in the same order; those that are not numbers come last or first.
+#[inline(always)]
+fn ordered(value: f64) -> i64 {
+    let bits = value.to_bits() as i64;
+    bits ^ (((bits >> 63) as u64) >> 1) as i64
+}
+
+#[inline(always)]
+fn value_of(key: i64) -> f64 {
+    f64::from_bits((key ^ (((key >> 63) as u64) >> 1) as i64) as u64)
+}
+
+#[inline(always)]
 fn add(sum: &mut [f64], other: &[f64]) {
     for (a, b) in sum.iter_mut().zip(other) {
         *a += b;

@@ -18,6 +18,8 @@ pub use multinomial::Multinomial;
 pub use scale::Scale;
 
 use crate::config::Division;
+use crate::num::lanes::Lane;
+use crate::pool::Pool;
 use crate::predict::StudentT;
 use crate::tree::Split;
 
@@ -38,6 +40,21 @@ pub struct Fit {
 
 /// Taking away this many times what is left costs half of the sixteen digits: such sums are made afresh.
 pub const SWAMPED: f64 = 1e8;
+
+/// A leaf's box within the range of the inputs, and its volume relative to that range.
+#[derive(Clone, Debug, Default)]
+pub struct Bounds {
+    pub lower: Vec<f64>,
+    pub upper: Vec<f64>,
+    pub volume: f64,
+}
+
+/// Some encoded points of a pool.
+#[derive(Clone, Copy, Debug)]
+pub struct PointsOf<'a> {
+    pub pool: &'a Pool,
+    pub slots: &'a [u32],
+}
 
 /// The contract of a leaf model. `point` is what [`LeafModel::encode`] made of an observation.
 pub trait LeafModel: Clone + Send + Sync {
@@ -90,8 +107,9 @@ pub trait LeafModel: Clone + Send + Sync {
     /// What [`LeafModel::ln_z_rows`] wants of a leaf: its statistics together with the prior's.
     fn posterior_row(&self, total: &[f64], origin: &[f64], row: &mut [f64]);
     /// `ln Z` of many leaves at once. `rows` holds their posterior rows one after another, `n` the number of points in each. Minus
-    /// infinity where the (improper) prior cannot support a leaf. A leaf's value does not depend on the company it is asked in.
-    fn ln_z_rows(&self, rows: &[f64], n: &[f64], out: &mut [f64]);
+    /// infinity where the (improper) prior cannot support a leaf. A leaf's value does not depend on the company it is asked in. `scratch`
+    /// is working space of any content.
+    fn ln_z_rows(&self, rows: &[f64], n: &[f64], scratch: &mut Vec<Lane>, out: &mut [f64]);
     /// What the joint evidence adds for the share of a leaf's points that are retired.
     fn retired_bonus(&self) -> f64 {
         0.0
@@ -124,8 +142,8 @@ pub trait LeafModel: Clone + Send + Sync {
     fn add_class_probabilities(&self, _fit: &Fit, _total: &[f64], _origin: &[f64], _point: &[f64], _weight: f64, _out: &mut [f64]) {
         unreachable!("not a classification leaf")
     }
-    /// How much a point at `point` teaches about the leaf's box `[lo, hi]` of relative volume `volume` (ALC).
-    fn alc(&self, _fit: &Fit, _origin: &[f64], _point: &[f64], _lo: &[f64], _hi: &[f64], _volume: f64) -> f64 {
+    /// How much each of a leaf's points teaches about its box (ALC), appended to `out`.
+    fn alc(&self, _fit: &Fit, _origin: &[f64], _bounds: &Bounds, _points: PointsOf, _out: &mut Vec<f64>) {
         unreachable!("not a regression leaf")
     }
     /// Entropy of the leaf's class probabilities.

@@ -7,7 +7,7 @@ use pulp::{Arch, WithSimd};
 
 use super::{Fit, LeafModel, SWAMPED};
 use crate::config::Division;
-use crate::num::lanes::{LANES, Lane, ln_gamma_lanes};
+use crate::num::lanes::{LANES, Lane, ln_gamma_parts_lanes, ln_lanes};
 use crate::num::ln;
 use crate::num::special::ln_gamma;
 use crate::tree::Split;
@@ -46,15 +46,26 @@ impl Multinomial {
     /// `ln Z` of eight leaves with `n` points each. `counts` gives each class's, none below zero.
     #[inline(always)]
     pub(super) fn ln_z_lanes(&self, n: Lane, counts: impl Iterator<Item = Lane>) -> Lane {
-        let mut ln_z = ln_gamma_lanes(n.map(|n| self.pseudo_total + n)).map(|ln_gamma_n| self.ln_gamma_total - ln_gamma_n);
-        // A class without counts contributes lnG(a0) - lnG(a0) = 0.
-        for counts in counts.filter(|counts| counts.iter().any(|count| *count > 0.0)) {
-            let ln_gamma_k = ln_gamma_lanes(counts.map(|count| self.pseudo_count + count));
+        /// Classes whose products are taken together: each is between 1e-12 and 1e10.
+        const AT_A_TIME: usize = 16;
+        let (ln_gamma_n, mut product) = ln_gamma_parts_lanes(n.map(|n| self.pseudo_total + n));
+        let mut ln_z = ln_gamma_n.map(|ln_gamma_n| self.ln_gamma_total - ln_gamma_n);
+        for (class, counts) in counts.enumerate() {
+            let (ln_gamma_k, product_k) = ln_gamma_parts_lanes(counts.map(|count| self.pseudo_count + count));
             for lane in 0..LANES {
-                ln_z[lane] += ln_gamma_k[lane] - self.ln_gamma_count;
+                // A class without counts contributes lnG(a0) - lnG(a0) = 0.
+                let seen = counts[lane] > 0.0;
+                ln_z[lane] += if seen { ln_gamma_k[lane] - self.ln_gamma_count } else { 0.0 };
+                product[lane] /= if seen { product_k[lane] } else { 1.0 };
+            }
+            if class % AT_A_TIME == AT_A_TIME - 1 {
+                let ln_product = ln_lanes(product);
+                (0..LANES).for_each(|lane| ln_z[lane] += ln_product[lane]);
+                product = [1.0; LANES];
             }
         }
-        ln_z
+        let ln_product = ln_lanes(product);
+        std::array::from_fn(|lane| ln_z[lane] + ln_product[lane])
     }
 
     /// The denominator is summed from the counts, so that the probabilities add up to 1 whatever rounding has done to the total.
@@ -133,6 +144,7 @@ impl LeafModel for Multinomial {
         Vec::new()
     }
 
+    #[inline]
     fn observe(&self, stats: &mut [f64], _origin: &[f64], point: &[f64], weight: f64) {
         stats[0] += weight;
         stats[1 + point[0] as usize] += weight;
@@ -173,7 +185,7 @@ impl LeafModel for Multinomial {
         row.copy_from_slice(total);
     }
 
-    fn ln_z_rows(&self, rows: &[f64], _n: &[f64], out: &mut [f64]) {
+    fn ln_z_rows(&self, rows: &[f64], _n: &[f64], _scratch: &mut Vec<Lane>, out: &mut [f64]) {
         Arch::new().dispatch(Kernel { model: self, rows, out });
     }
 

@@ -17,7 +17,7 @@ pub fn ln(x: f64) -> f64 {
 /// Whether [`ln_normal`] may be asked.
 #[inline(always)]
 pub(super) fn is_normal_positive(x: f64) -> bool {
-    x >= f64::MIN_POSITIVE && x < f64::INFINITY
+    (f64::MIN_POSITIVE..f64::INFINITY).contains(&x)
 }
 
 /// `x = m 2^e` with `m` in [sqrt(1/2), sqrt(2)), and `ln m = 2 atanh(s)` with `s = (m - 1)/(m + 1)`, `s^2 < 0.0295`.

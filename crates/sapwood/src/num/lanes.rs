@@ -4,8 +4,8 @@
 //! that the scalar function would give it, whatever set is used and whatever stands in the other lanes.
 
 use super::elementary::{exp_normal, has_normal_exp, is_normal_positive, ln_normal};
-use super::special::stirling;
-use super::{LN_2PI, exp, ln};
+use super::special::{shift_up, stirling};
+use super::{exp, ln};
 
 pub const LANES: usize = 8;
 pub type Lane = [f64; LANES];
@@ -14,7 +14,8 @@ pub type Lane = [f64; LANES];
 #[inline(always)]
 pub fn ln_lanes<const L: usize>(x: [f64; L]) -> [f64; L] {
     // One rare argument sends all eight the slow way, which gives the others the same bits.
-    if x.iter().all(|x| is_normal_positive(*x)) { x.map(ln_normal) } else { x.map(ln) }
+    let usual = x.iter().fold(true, |usual, x| usual & is_normal_positive(*x));
+    if usual { x.map(ln_normal) } else { x.map(ln) }
 }
 
 /// `exp` of each lane.
@@ -26,24 +27,21 @@ pub fn exp_lanes<const L: usize>(x: [f64; L]) -> [f64; L] {
 /// `ln Gamma` of each lane, for positive lanes.
 #[inline(always)]
 pub fn ln_gamma_lanes(x: Lane) -> Lane {
-    let mut x = x.map(|x| x.max(f64::MIN_POSITIVE));
-    let mut product = [1.0; LANES];
-    if x.iter().any(|x| *x < 10.0) {
-        for _ in 0..10 {
-            for lane in 0..LANES {
-                let below = x[lane] < 10.0;
-                product[lane] *= if below { x[lane] } else { 1.0 };
-                x[lane] += if below { 1.0 } else { 0.0 };
-            }
-        }
-    }
-    let ln_x = ln_lanes(x);
+    let (value, product) = ln_gamma_parts_lanes(x);
     let ln_product = ln_lanes(product);
-    let mut out = [0.0; LANES];
+    std::array::from_fn(|lane| value[lane] - ln_product[lane])
+}
+
+/// `ln Gamma` as `value - ln(product)`: a sum of several needs one logarithm for all their products, which are below 10^10.
+#[inline(always)]
+pub fn ln_gamma_parts_lanes(x: Lane) -> (Lane, Lane) {
+    let mut product = [1.0; LANES];
+    let mut shifted = [0.0; LANES];
     for lane in 0..LANES {
-        out[lane] = (x[lane] - 0.5) * ln_x[lane] - x[lane] + 0.5 * LN_2PI + stirling(x[lane]) - ln_product[lane];
+        (shifted[lane], product[lane]) = shift_up(x[lane]);
     }
-    out
+    let ln_x = ln_lanes(shifted);
+    (std::array::from_fn(|lane| stirling(shifted[lane], ln_x[lane])), product)
 }
 
 #[cfg(test)]

@@ -151,6 +151,11 @@ impl Forest {
         pick_two(&mut self.leaves, a, b)
     }
 
+    /// Three different leaves at once.
+    pub fn three_leaves_mut(&mut self, which: [usize; 3]) -> [&mut LeafNode; 3] {
+        self.leaves.get_disjoint_mut(which).expect("three different leaves")
+    }
+
     /// Store a branch; it takes over one reference to each child.
     pub fn new_branch(&mut self, branch: Branch) -> NodeId {
         self.retain(branch.left);

@@ -9,24 +9,27 @@ use crate::leaf::{Fit, LeafModel};
 use crate::num::lanes::{LANES, Lane};
 
 /// `ln Z` of each row of statistics.
-pub fn ln_z_rows(model: &Discriminant, rows: &[f64], out: &mut [f64]) {
-    Arch::new().dispatch(Evidence { model, rows, out });
+pub fn ln_z_rows(model: &Discriminant, rows: &[f64], scratch: &mut Vec<Lane>, out: &mut [f64]) {
+    Arch::new().dispatch(Evidence { model, rows, abreast: Abreast::new(model, scratch), out });
 }
 
 /// The posterior of each row of statistics.
 pub fn fit_rows(model: &Discriminant, rows: &[f64], fits: &mut [Fit]) {
-    Arch::new().dispatch(Fits { model, rows, fits });
+    Arch::new().dispatch(Fits { model, rows, abreast: Abreast::new(model, &mut Vec::new()), fits });
 }
 
 /// Eight rows side by side, and what is made of them.
-struct Abreast {
-    stats: Vec<Lane>,
-    space: Vec<Lane>,
+struct Abreast<'a> {
+    stats: &'a mut [Lane],
+    space: &'a mut [Lane],
 }
 
-impl Abreast {
-    fn new(model: &Discriminant) -> Self {
-        Self { stats: vec![[0.0; LANES]; model.stat_len()], space: vec![[0.0; LANES]; space_len(&model.layout)] }
+impl<'a> Abreast<'a> {
+    fn new(model: &Discriminant, scratch: &'a mut Vec<Lane>) -> Self {
+        scratch.clear();
+        scratch.resize(model.stat_len() + space_len(&model.layout), [0.0; LANES]);
+        let (stats, space) = scratch.split_at_mut(model.stat_len());
+        Self { stats, space }
     }
 
     #[inline(always)]
@@ -39,13 +42,14 @@ impl Abreast {
                 entry[lane] = *value;
             }
         }
-        bayes_factors(&model.layout, &model.ridge.squares, &self.stats, &mut self.space)
+        bayes_factors(&model.layout, &model.ridge.squares, self.stats, self.space)
     }
 }
 
 struct Evidence<'a> {
     model: &'a Discriminant,
     rows: &'a [f64],
+    abreast: Abreast<'a>,
     out: &'a mut [f64],
 }
 
@@ -54,9 +58,8 @@ impl WithSimd for Evidence<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
-        let Self { model, rows, out } = self;
+        let Self { model, rows, mut abreast, out } = self;
         let layout = &model.layout;
-        let mut abreast = Abreast::new(model);
         for (rows, out) in rows.chunks(LANES * model.stat_len()).zip(out.chunks_mut(LANES)) {
             let (_, ln_mean) = abreast.bayes_factors(model, rows).average(layout.covariance);
             // Rounding may have brought a count just below zero.
@@ -72,6 +75,7 @@ impl WithSimd for Evidence<'_> {
 struct Fits<'a> {
     model: &'a Discriminant,
     rows: &'a [f64],
+    abreast: Abreast<'a>,
     fits: &'a mut [Fit],
 }
 
@@ -80,9 +84,8 @@ impl WithSimd for Fits<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
-        let Self { model, rows, fits } = self;
+        let Self { model, rows, mut abreast, fits } = self;
         let stat_len = model.stat_len();
-        let mut abreast = Abreast::new(model);
         for (rows, fits) in rows.chunks(LANES * stat_len).zip(fits.chunks_mut(LANES)) {
             let (weights, _) = abreast.bayes_factors(model, rows).average(model.layout.covariance);
             for (lane, (fit, row)) in fits.iter_mut().zip(rows.chunks(stat_len)).enumerate() {

@@ -18,6 +18,7 @@ pub use ridge::Ridge;
 use super::gaussian::with_scratch;
 use super::{Fit, LeafModel, Multinomial, SWAMPED, Scale};
 use crate::config::Division;
+use crate::num::lanes::Lane;
 use crate::num::ln;
 use crate::tree::Split;
 use layout::Layout;
@@ -236,8 +237,8 @@ impl LeafModel for Discriminant {
         row.copy_from_slice(total);
     }
 
-    fn ln_z_rows(&self, rows: &[f64], _n: &[f64], out: &mut [f64]) {
-        lanes::ln_z_rows(self, rows, out);
+    fn ln_z_rows(&self, rows: &[f64], _n: &[f64], scratch: &mut Vec<Lane>, out: &mut [f64]) {
+        lanes::ln_z_rows(self, rows, scratch, out);
     }
 
     fn fit(&self, total: &[f64], _origin: &[f64], fit: &mut Fit) -> bool {

@@ -12,14 +12,17 @@ use crate::num::lanes::{LANES, Lane, ln_gamma_lanes, ln_lanes};
 use crate::num::{LN_2PI, ln};
 
 /// `ln Z` of each row of posterior moments; minus infinity where a pivot is not positive or no degree of freedom is left.
-pub fn ln_z_rows(model: &Gaussian, rows: &[f64], n: &[f64], out: &mut [f64]) {
-    Arch::new().dispatch(Kernel { model, rows, n, out });
+pub fn ln_z_rows(model: &Gaussian, rows: &[f64], n: &[f64], scratch: &mut Vec<Lane>, out: &mut [f64]) {
+    scratch.clear();
+    scratch.resize(model.stat_len(), [0.0; LANES]);
+    Arch::new().dispatch(Kernel { model, rows, n, a: scratch, out });
 }
 
 struct Kernel<'a> {
     model: &'a Gaussian,
     rows: &'a [f64],
     n: &'a [f64],
+    a: &'a mut [Lane],
     out: &'a mut [f64],
 }
 
@@ -28,10 +31,9 @@ impl WithSimd for Kernel<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
-        let Self { model, rows, n, out } = self;
+        let Self { model, rows, n, a, out } = self;
         let stat_len = model.stat_len();
         let m = model.n_coefficients();
-        let mut a: Vec<Lane> = vec![[0.0; LANES]; stat_len];
         for (at, out) in out.chunks_mut(LANES).enumerate() {
             let first = at * LANES;
             for lane in 0..LANES {
@@ -41,7 +43,7 @@ impl WithSimd for Kernel<'_> {
                     entry[lane] = *value;
                 }
             }
-            let (product, residual, ln_scale, supported) = factor(&mut a, m);
+            let (product, residual, ln_scale, supported) = factor(a, m);
             let n: Lane = std::array::from_fn(|lane| n[first + lane.min(out.len() - 1)]);
             let df = n.map(|n| model.prior.df(n, m));
             let s = residual.map(|residual| residual.max(model.prior.sum_of_squares_floor()));

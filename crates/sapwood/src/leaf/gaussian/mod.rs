@@ -10,14 +10,16 @@
 //! then gives everything: `|G*|` from the first `m` pivots, `S` as the Schur complement of the last, and the mean and leverage at any
 //! input by one forward solve.
 
+mod alc;
 mod lanes;
 mod prior;
 
 pub use prior::{FixedPrior, GaussianPrior, Pseudo};
 
-use super::{Fit, LeafModel, SWAMPED, Scale};
+use super::{Bounds, Fit, LeafModel, PointsOf, SWAMPED, Scale};
 use crate::config::Division;
-use crate::num::cholesky::{backward_solve, factor_leading, forward_solve, packed_ix, packed_len};
+use crate::num::cholesky::{factor_leading, forward_solve, packed_ix, packed_len};
+use crate::num::lanes::{LANES, Lane};
 use crate::num::special::{ln_gamma, normal_cdf, normal_pdf};
 use crate::num::{LN_2PI, ln};
 use crate::predict::StudentT;
@@ -106,6 +108,13 @@ pub(super) fn with_scratch<T>(len: usize, f: impl FnOnce(&mut [f64]) -> T) -> T 
     if len <= ON_STACK { f(&mut [0.0; ON_STACK][..len]) } else { f(&mut vec![0.0; len]) }
 }
 
+/// The same for a slice of lanes.
+#[inline(always)]
+fn with_lanes<T>(len: usize, f: impl FnOnce(&mut [Lane]) -> T) -> T {
+    const ON_STACK: usize = 32;
+    if len <= ON_STACK { f(&mut [[0.0; LANES]; ON_STACK][..len]) } else { f(&mut vec![[0.0; LANES]; len]) }
+}
+
 /// Express packed augmented moments about `to` instead of `from`.
 fn shift_moments(stats: &mut [f64], from: &[f64], to: &[f64]) {
     let d = from.len();
@@ -148,6 +157,7 @@ impl LeafModel for Gaussian {
         self.prior.centre().map_or_else(|| (0..=self.n_regressors).map(|i| self.scale.mean(i)).collect(), <[f64]>::to_vec)
     }
 
+    #[inline]
     fn observe(&self, stats: &mut [f64], origin: &[f64], point: &[f64], weight: f64) {
         stats[0] += weight;
         let mut row = 1;
@@ -266,8 +276,8 @@ impl LeafModel for Gaussian {
         self.prior.add_to(row, origin);
     }
 
-    fn ln_z_rows(&self, rows: &[f64], n: &[f64], out: &mut [f64]) {
-        lanes::ln_z_rows(self, rows, n, out);
+    fn ln_z_rows(&self, rows: &[f64], n: &[f64], scratch: &mut Vec<Lane>, out: &mut [f64]) {
+        lanes::ln_z_rows(self, rows, n, scratch, out);
     }
 
     fn retired_bonus(&self) -> f64 {
@@ -326,28 +336,8 @@ impl LeafModel for Gaussian {
         StudentT { df: fit.df, location, scale: (noise * (1.0 + leverage)).sqrt(), noise_share: 1.0 / (1.0 + leverage) }
     }
 
-    /// `V / (1 + z'g) * integral over the box of ([1,u]'g)^2 du` with `g = G*^-1 z`: the mean square of a linear function over a box is its
-    /// squared value at the centre plus `sum g_i^2 side_i^2 / 12`.
-    fn alc(&self, fit: &Fit, origin: &[f64], point: &[f64], lo: &[f64], hi: &[f64], volume: f64) -> f64 {
-        let m = self.n_coefficients();
-        with_scratch(2 * m, |scratch| {
-            let (z, g) = scratch.split_at_mut(m);
-            self.design(origin, point, z);
-            g.copy_from_slice(z);
-            forward_solve(&fit.factor, g);
-            let leverage: f64 = g.iter().map(|v| v * v).sum();
-            backward_solve(&fit.factor, g);
-            let mut centre = g[0];
-            let mut spread = 0.0;
-            for i in 0..self.n_regressors {
-                let side = hi[i] - lo[i];
-                centre += g[i + 1] * (0.5 * (lo[i] + hi[i]) - origin[i]);
-                spread += g[i + 1] * g[i + 1] * side * side / 12.0;
-            }
-            // With two or fewer degrees of freedom the variance does not exist; the scale stands in for it.
-            let variance = fit.sum_of_squares / if fit.df > 2.0 { fit.df - 2.0 } else { fit.df };
-            variance / (1.0 + leverage) * volume * (centre * centre + spread)
-        })
+    fn alc(&self, fit: &Fit, origin: &[f64], bounds: &Bounds, points: PointsOf, out: &mut Vec<f64>) {
+        alc::scores(self, fit, origin, bounds, points, out);
     }
 }
 
