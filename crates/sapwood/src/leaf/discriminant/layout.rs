@@ -23,7 +23,20 @@ pub enum Shape {
     Diagonal,
 }
 
+/// As many independent inputs the inputs of a diagonal covariance count for together, at most.
+const INDEPENDENT: f64 = 4.0;
+
 impl Shape {
+    /// What one input counts for. Taking dependent inputs for independent ones adds up the same evidence again and again, and predicts
+    /// with a confidence that nothing supports: with 57 inputs (spambase) log loss was .434 at full count, worse than that of class
+    /// counts alone (.333), and .274 at this.
+    pub fn weight(self, n_inputs: usize) -> f64 {
+        match self {
+            Self::Full => 1.0,
+            Self::Diagonal => (INDEPENDENT / n_inputs as f64).min(1.0),
+        }
+    }
+
     /// Inputs of a matrix that a factorisation takes together; a diagonal is made of matrices of order one.
     pub fn order(self, n_inputs: usize) -> usize {
         match self {

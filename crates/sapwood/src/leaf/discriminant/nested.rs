@@ -7,8 +7,8 @@
 //! 1. class means `mu_c ~ N(m, Sigma/k0)` with one covariance `Sigma ~ IW(nu0, Psi)`;
 //! 2. class means `mu_c ~ N(m, Sigma_c/k0)` with covariances `Sigma_c ~ IW(nu0, Psi)` of their own.
 //!
-//! `Psi = tau S_t / max(n, 1) + ridge` shrinks towards the leaf's own scatter and, by one pseudo-observation, towards the scale of the whole
-//! stream's inputs. With `S_t* = Psi + S_t` and `S_w* = S_t* - sum_c n_c^2/(n_c + k0) d_c d_c'` the densities of the inputs under models
+//! `Psi = tau S_t / max(n, 1) + ridge` shrinks towards the leaf's own scatter and, a little, towards the scale of the whole stream's
+//! inputs. With `S_t* = Psi + S_t` and `S_w* = S_t* - sum_c n_c^2/(n_c + k0) d_c d_c'` the densities of the inputs under models
 //! 1 and 0 have the ratio
 //!
 //! `ln BF_1 = (n + nu0)/2 (ln|S_t*| - ln|S_w*|) - p/2 (sum_c ln(1 + n_c/k0) - ln(1 + n/k0))`,
@@ -19,7 +19,7 @@
 //! `ln BF_2 = sum_c [g(n_c) - (n_c + nu0)/2 R_c] - g(n) + (K' - 1) nu0/2 R - p/2 (sum_c ln(1 + n_c/k0) - ln(1 + n/k0))`.
 //!
 //! Determinants enter as ratios only, so units cancel before they can overflow. A diagonal covariance is `p` such problems of one input
-//! each, whose logarithms add up.
+//! each, whose logarithms add up, each with the weight of [`Shape::weight`].
 
 use super::layout::{Covariance, Layout, Shape};
 use crate::num::cholesky::packed_ix;
@@ -81,7 +81,7 @@ impl<'a, const L: usize> Parts<'a, L> {
 pub fn bayes_factors<const L: usize>(layout: &Layout, ridge: &[f64], stats: &[Lane<L>], space: &mut [Lane<L>]) -> BayesFactors<L> {
     let Layout { n_classes, n_inputs: p, covariance, shape } = *layout;
     let order = shape.order(p);
-    let strength = strength(order);
+    let (strength, weight) = (strength(order), shape.weight(p));
     let Parts { mean, total, within, psi, class_scatter, distance } = Parts::new(layout, space);
     let n = stats[0].map(|n| n.max(0.0));
     scatter(layout, &n, stats, mean, total);
@@ -127,7 +127,7 @@ pub fn bayes_factors<const L: usize>(layout: &Layout, ridge: &[f64], stats: &[La
     for lane in 0..L {
         ln_penalty[lane] = 0.5 * p as f64 * (ln_penalty[lane] + ln_occam[lane]);
         if supported[lane] {
-            factors.means[lane] = 0.5 * (n[lane] + strength) * ln_ratio[lane] - ln_penalty[lane];
+            factors.means[lane] = weight * (0.5 * (n[lane] + strength) * ln_ratio[lane] - ln_penalty[lane]);
         }
     }
     if covariance == Covariance::Pooled {
@@ -153,7 +153,7 @@ pub fn bayes_factors<const L: usize>(layout: &Layout, ridge: &[f64], stats: &[La
     for lane in (0..L).filter(|&lane| supported[lane]) {
         // Without any point there is nothing to tell the models apart.
         let n_repeats = f64::max(n_present[lane] - 1.0, 0.0);
-        factors.covariances[lane] = value[lane] - n_repeats * 0.5 * strength * ln_ratio[lane] - ln_penalty[lane];
+        factors.covariances[lane] = weight * (value[lane] - n_repeats * 0.5 * strength * ln_ratio[lane] - ln_penalty[lane]);
     }
     factors
 }

@@ -6,6 +6,8 @@
 //! - model 1, up to what all classes share: `(1 + 1/k_c)^(-p/2) [1 + q k_c/(k_c + 1)]^(-(nu0 + n + 1)/2)` with `S* = S_w*`;
 //! - model 2: the same with `S* = S_c*` and `n_c` for `n`, times `G((nu0 + n_c + 1)/2) / G((nu0 + n_c + 1 - p)/2) |S_c*|^(-1/2)`.
 //!
+//! With a diagonal covariance a density is a product over inputs, each raised to [`Shape::weight`].
+//!
 //! A fit keeps the factors and, of every class that has points, what does not depend on the input. Classes without points are all alike and
 //! kept once. A predictive then costs one triangular solve (and one a class for model 2).
 
@@ -61,7 +63,8 @@ pub fn prepare(layout: &Layout, pseudo_count: f64, stats: &[f64], fit: &mut Fit)
     let Layout { n_classes, n_inputs: p, covariance, shape } = *layout;
     let entry = Entry::new(layout);
     let Fit { factor: space, classes, df, .. } = fit;
-    *df = strength(shape.order(p)) + stats[0].max(0.0) + 1.0;
+    let (strength, weight) = (strength(shape.order(p)), shape.weight(p));
+    *df = weight * (strength + stats[0].max(0.0) + 1.0);
     let Parts { mean, total, within, psi, distance, .. } = Parts::<1>::new(layout, space.as_chunks_mut().0);
     into_solver(shape, p, within.as_flattened_mut());
 
@@ -74,7 +77,7 @@ pub fn prepare(layout: &Layout, pseudo_count: f64, stats: &[f64], fit: &mut Fit)
         classes.resize(start + entry.len, 0.0);
         let own = &mut classes[start..];
         own[Entry::CLASS] = class.map_or(-1.0, |class| class as f64);
-        own[Entry::LN_WEIGHT] = ln(count + pseudo_count) - 0.5 * p as f64 * ln(1.0 + 1.0 / k);
+        own[Entry::LN_WEIGHT] = ln(count + pseudo_count) - weight * 0.5 * p as f64 * ln(1.0 + 1.0 / k);
         own[Entry::STRETCH] = k / (k + 1.0);
         if let Some(class) = class {
             for ((centre, first), mean) in own[entry.centre()].iter_mut().zip(&stats[layout.first(class)]).zip(mean.as_flattened()) {
@@ -91,8 +94,8 @@ pub fn prepare(layout: &Layout, pseudo_count: f64, stats: &[f64], fit: &mut Fit)
             factor::<1>(shape, scatter, distance, &mut [true]);
             let [ln_ratio] = ln_determinant_ratio::<1>(shape, p, total, scatter);
             into_solver(shape, p, scatter.as_flattened_mut());
-            own[Entry::LN_OWN] = 0.5 * ln_ratio + ln_gamma_step(shape, p, count);
-            own[Entry::HALF_POWER] = 0.5 * (strength(shape.order(p)) + count + 1.0);
+            own[Entry::LN_OWN] = weight * (0.5 * ln_ratio + ln_gamma_step(shape, p, count));
+            own[Entry::HALF_POWER] = weight * 0.5 * (strength + count + 1.0);
         }
         solve(shape, within.as_flattened(), &mut own[entry.centre()]);
     }

@@ -5,9 +5,13 @@
 
 use crate::leaf::Scale;
 
+/// Pseudo-observations behind it. A whole one hides what a narrow leaf knows (log loss .20 instead of .18 on ELEC2); a hundredth or less
+/// begins to let tiny leaves claim too much.
+const STRENGTH: f64 = 0.1;
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ridge {
-    /// One pseudo-observation's square of each input; 1 for an input that has been constant, whose scatter is exactly zero.
+    /// What is added to each input's sum of squares; 1 for an input that has been constant, whose scatter is exactly zero.
     pub(crate) squares: Vec<f64>,
     /// Where the statistics of new leaves are centred.
     pub(crate) centre: Vec<f64>,
@@ -17,7 +21,7 @@ pub struct Ridge {
 
 impl Ridge {
     pub fn of_stream(scale: &Scale) -> Self {
-        let square = |i: usize| if scale.variance(i) > 0.0 { scale.variance(i) } else { 1.0 };
+        let square = |i: usize| if scale.variance(i) > 0.0 { STRENGTH * scale.variance(i) } else { 1.0 };
         let squares = (0..scale.dim()).map(square).collect();
         Self { squares, centre: (0..scale.dim()).map(|i| scale.mean(i)).collect(), follows: true }
     }
