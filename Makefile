@@ -21,6 +21,8 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 # Directories are prerequisites too: removing a source file changes only its directory's time.
 ENGINE := Cargo.toml $(wildcard Cargo.lock) pyproject.toml $(wildcard crates/*/Cargo.toml) \
           $(shell find crates/sapwood/src crates/sapwood-py/src -type d -o -name '*.rs')
+# Every score but CRPS: its integral over the whole mixture would take most of the demo's time.
+DEMO_METRICS := rmse,mae,log_score,coverage90,width90
 VENV_STAMP := $(VENV)/.made
 BUILD_STAMP := $(VENV)/.built
 DOCS_STAMP := $(VENV)/.docs-tools
@@ -28,8 +30,11 @@ DOCS_STAMP := $(VENV)/.docs-tools
 ##@ Use it
 
 .PHONY: demo
-demo: build ## Learn a drifting stream, print scores beside baselines, draw the picture into demo/
-	$(BIN)/python examples/demo.py $(ARGS)
+demo: build ## Learn a drifting stream, print scores beside baselines, leave report and pictures in demo/
+	@mkdir -p demo
+	$(BIN)/sapwood learn 'demo:drifting-friedman?n=3000' --jobs -1 --warm-up 100 --window 200 --metrics $(DEMO_METRICS) \
+	    --report demo/report.html --pictures demo/pictures --save demo/model.sap --predictions demo/predictions.csv $(ARGS)
+	@echo 'Open demo/report.html in a browser, or look at demo/pictures/overview.png.'
 
 .PHONY: build
 build: $(BUILD_STAMP) ## Make .venv with the extension (release mode), the package and all its extras
@@ -76,6 +81,10 @@ format: build ## Rewrite the sources the way lint wants them
 .PHONY: bench
 bench: build ## Speed, beside the peers that are installed
 	$(BIN)/python -m benchmarks.speed $(ARGS)
+
+.PHONY: instructions
+instructions: build ## Instructions of a step, counted by valgrind, against the committed budget (ARGS=--bless renews it)
+	$(BIN)/python -m benchmarks.speed.instructions $(ARGS)
 
 .PHONY: bench-quality
 bench-quality: build ## Predictive quality on the streams the defaults were chosen for

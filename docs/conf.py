@@ -24,6 +24,7 @@ exclude_patterns = ["_generated/*"]
 html_theme = "furo"
 html_title = f"Sapwood {release}"
 html_math_renderer = "mathml"
+html_show_copyright = False
 
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3

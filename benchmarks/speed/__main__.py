@@ -1,11 +1,12 @@
 """Speed: the jobs of the target table, the peers on ELEC2 in the same run, and how the cost grows.
 
-    python -m benchmarks.speed                        everything, best of 5
-    python -m benchmarks.speed jobs peers             only these parts (jobs, peers, scaling)
-    python -m benchmarks.speed --runs 1 --rows 2000   a quick look
+    python -m benchmarks.speed                   everything, best of 5
+    python -m benchmarks.speed jobs peers        only these parts (jobs, threads, peers, scaling)
+    python -m benchmarks.speed scaling --long 1000000
+    python -m benchmarks.speed --quick           whether everything runs; nothing is stored
 
-Times are processor seconds of one thread, the best of the runs: a neighbour can only make a run slower. What is
-measured is stored in benchmarks/speed/results/, with the machine it was measured on.
+Times are processor seconds, the best of the runs: a neighbour can only make a run slower. Only two threads against one
+are compared by the clock. What is measured is stored in benchmarks/speed/results/, with the machine it was measured on.
 """
 
 from __future__ import annotations
@@ -13,72 +14,86 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from benchmarks import machine
-from benchmarks.speed import jobs, peers, picture, scaling
+from benchmarks.speed import elec2, jobs, peers, picture, scaling, threads
+from benchmarks.speed.measured import Effort, Measured
 
 FOLDER = Path(__file__).parent / "results"
-PARTS = ("jobs", "peers", "scaling")
+PARTS = ("jobs", "threads", "peers", "scaling")
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.speed", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("parts", nargs="*", metavar="part", help=f"{', '.join(PARTS)} (default: all)")
     parser.add_argument("--runs", type=int, default=5, help="best of so many (default: 5)")
     parser.add_argument("--rows", type=int, default=10_000, help="rows of ELEC2 (default: 10,000)")
+    parser.add_argument("--peer-rows", type=int, help="rows of ELEC2 beside the peers (default: as --rows)")
     parser.add_argument("--long", type=int, default=100_000, help="rows of the curve against time (default: 100,000)")
-    options = parser.parse_args()
+    parser.add_argument("--quick", action="store_true", help="few steps and sizes, nothing stored")
+    parser.add_argument("--out", type=Path, help="folder of the results (default: benchmarks/speed/results)")
+    options = parser.parse_args(arguments)
     unknown = set(options.parts) - set(PARTS)
     if unknown:
         parser.error(f"there is no part {sorted(unknown)[0]!r}; the parts are {', '.join(PARTS)}")
-    parts = options.parts or PARTS
-    if "jobs" in parts:
-        _store("jobs", [_line(measured) for measured in _jobs(options.runs, options.rows)])
-    if "peers" in parts:
-        _store("peers", peers.compare(options.rows))
-    if "scaling" in parts:
-        made = scaling.curves(options.runs, options.long)
-        _store("scaling", [curve.as_record() for curve in made])
-        picture.draw(made, FOLDER / "scaling.png")
+    effort = Effort(1, 300, 3000, quick=True) if options.quick else Effort(options.runs, options.rows, options.long)
+    n_peer_rows = effort.n_rows if options.quick else options.peer_rows or options.rows
+    with tempfile.TemporaryDirectory() as nowhere:
+        folder = options.out or (Path(nowhere) if options.quick else FOLDER)
+        folder.mkdir(exist_ok=True)
+        _measure(options.parts or list(PARTS), effort, n_peer_rows, folder)
     return 0
 
 
-def _jobs(n_runs: int, n_rows: int) -> Iterator[jobs.Measured]:
-    yield from jobs.friedman_jobs(n_runs)
-    yield from jobs.prediction_jobs(n_runs)
-    yield from jobs.row_by_row(n_runs)
-    yield from jobs.threads(n_runs)
-    # ELEC2 is long: the best of three says as much.
-    yield from jobs.elec2_jobs(min(n_runs, 3), n_rows)
+def _measure(parts: list[str], effort: Effort, n_peer_rows: int, folder: Path) -> None:
+    if "jobs" in parts:
+        _store(folder, "jobs", [_line(measured, effort) for measured in _jobs(effort)])
+    if "threads" in parts:
+        _store(folder, "threads", [_line(measured, effort) for measured in threads.thread_jobs(effort)])
+    if "peers" in parts:
+        _store(folder, "peers", peers.compare(n_peer_rows))
+    if "scaling" in parts:
+        made = []
+        for curve in scaling.curves(effort):
+            print(curve.told(), flush=True)
+            made.append(curve)
+        _store(folder, "scaling", [curve.as_record() for curve in made])
+        picture.draw(made, folder / "scaling.png")
 
 
-def _line(measured: jobs.Measured) -> dict[str, Any]:
+def _jobs(effort: Effort) -> Iterator[Measured]:
+    return chain(
+        jobs.friedman_jobs(effort),
+        jobs.prediction_jobs(effort),
+        jobs.row_by_row(effort),
+        jobs.wide_jobs(effort),
+        elec2.elec2_jobs(effort),
+    )
+
+
+def _line(measured: Measured, effort: Effort) -> dict[str, Any]:
+    if effort.quick:
+        print(f"ran  {measured.job}", flush=True)
+        return measured.as_record()
     ratio = "" if measured.ratio_to_r is None else f"{measured.ratio_to_r:6.0f} x R"
-    target, stretch = measured.reached(measured.target), measured.reached(measured.stretch)
-    mark = "stretch" if stretch else "reached" if target else "missed"
     goal = "" if measured.target is None else f"target {measured.target:g}"
-    print(f"{mark:8} {measured.job:52}{ratio:>10} {measured.value:11.4g} {measured.unit:8} {goal}", flush=True)
-    return {
-        "job": measured.job,
-        "ratio_to_r_package": measured.ratio_to_r,
-        "value": measured.value,
-        "unit": measured.unit,
-        "target": measured.target,
-        "stretch": measured.stretch,
-        "reached": target,
-        "detail": measured.detail,
-    }
+    print(
+        f"{measured.verdict:8} {ratio:>10}  {measured.job:52} {measured.value:11.4g} {measured.unit:8} {goal}",
+        flush=True,
+    )
+    return measured.as_record()
 
 
-def _store(part: str, content: list[dict[str, Any]]) -> None:
-    FOLDER.mkdir(exist_ok=True)
+def _store(folder: Path, part: str, content: list[dict[str, Any]]) -> None:
     record = {"machine": machine.facts(), part: content}
-    (FOLDER / f"{part}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    (folder / f"{part}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.memory.flat import resident_megabytes
+from benchmarks.speed.measured import Effort
 from benchmarks.speed.timing import best_of
 from sapwood import DynamicTreeClassifier, DynamicTreeRegressor
 from sapwood._core import Model
 from sapwood.datasets import friedman
 
 Floats = NDArray[np.float64]
+Start = Callable[[], Model]
 
 _SEED = 0
+_LOOKS = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000]
+_BLOCK = 1_000  # rows timed at each look at time, and made at a time
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Microseconds of processor time per observation (or per predicted row) against one quantity."""
+    """Microseconds of processor time per observation (or per predicted row) against one quantity.
+
+    ``most`` is the exponent that the growth may have; None where nothing is promised. ``detail`` holds whatever else
+    was measured at the same points.
+    """
 
     name: str
     against: str
-    promise: str
+    most: float | None
     x: list[float]
     microseconds: list[float]
+    detail: dict[str, Any] = field(default_factory=dict)
 
     @property
     def slope(self) -> float:
@@ -40,20 +50,140 @@ class Curve:
         return {
             "name": self.name,
             "against": self.against,
-            "promise": self.promise,
+            "exponent": round(self.slope, 3),
+            "exponent_promised": self.most,
             "x": self.x,
             "microseconds": [round(value, 3) for value in self.microseconds],
-            "exponent": round(self.slope, 3),
+            **self.detail,
         }
 
+    def told(self) -> str:
+        """The curve in a line."""
+        promise = "" if self.most is None else f" (at most {self.most:g})"
+        points = "  ".join(f"{x:,.0f}: {cost:.1f}" for x, cost in zip(self.x, self.microseconds, strict=True))
+        return f"{self.name:32} exponent {self.slope:5.2f}{promise:15} us by {self.against}: {points}"
 
-def _regression(n: int, p: int) -> tuple[Floats, Floats]:
-    r = np.random.default_rng(_SEED)
-    x = r.random((n, p))
-    return x, 10.0 * np.sin(np.pi * x[:, 0]) + 5.0 * x[:, -1] + r.standard_normal(n)
+
+def curves(effort: Effort) -> Iterator[Curve]:
+    """Every curve."""
+    yield against_particles(effort)
+    yield against_pool(effort)
+    yield against_inputs("constant", 1.0, [2, 5, 10, 20, 50, 100], effort)
+    yield against_inputs("linear", 2.0, [2, 5, 10, 20, 50], effort)
+    yield against_classes(effort)
+    yield prediction(effort)
+    yield against_time(effort)
 
 
-def _steady(start: Callable[[], Model], x: Any, y: Any, n_before: int, n_runs: int) -> float:
+def against_particles(effort: Effort) -> Curve:
+    """Cost against N."""
+    sizes = effort.some([50, 100, 200, 500, 1000, 2000])
+    stream = friedman(n=200 + effort.steps(1000), seed=_SEED)
+    cost = [_steady(_cloud(5, n_particles=n, leaf="linear"), stream.X, stream.y, 200, effort.n_runs) for n in sizes]
+    return _curve("particles, linear leaves", "N", 1.0, sizes, cost)
+
+
+def against_pool(effort: Effort) -> Curve:
+    """Cost against w."""
+    sizes = effort.some([25, 50, 100, 200, 500, 1000])
+    n_steps = effort.steps(1000)
+    stream = friedman(n=sizes[-1] + n_steps, seed=_SEED)
+    cost = [
+        _steady(
+            _cloud(5, max_active=w, leaf="linear"), stream.X[: w + n_steps], stream.y[: w + n_steps], w, effort.n_runs
+        )
+        for w in sizes
+    ]
+    return _curve("pool, linear leaves", "w", None, sizes, cost)
+
+
+def against_inputs(leaf: str, most: float, sizes: list[int], effort: Effort) -> Curve:
+    """Cost against p."""
+    sizes, n_steps = effort.some(sizes), effort.steps(800)
+    cost = [_steady(_cloud(p, leaf=leaf), *_regression(200 + n_steps, p), 200, effort.n_runs) for p in sizes]
+    return _curve(f"inputs, {leaf} leaves", "p", most, sizes, cost)
+
+
+def against_classes(effort: Effort) -> Curve:
+    """Cost against the number of classes."""
+    sizes = effort.some([2, 4, 8, 16, 32])
+    x = np.random.default_rng(_SEED).random((200 + effort.steps(1000), 3))
+    cost = []
+    for n_classes in sizes:
+        estimator = DynamicTreeClassifier(n_particles=200, max_active=200, random_state=_SEED)
+        start = partial(estimator._start, 3, n_classes, n_classes)
+        cost.append(_steady(start, x, np.floor(x[:, 0] * n_classes), 200, effort.n_runs))
+    return _curve("classes, multinomial leaves", "classes", 1.0, sizes, cost)
+
+
+def prediction(effort: Effort) -> Curve:
+    """Cost of one predicted row (mean and variance) against how many are asked for at once."""
+    stream = friedman(n=effort.steps(1000), seed=_SEED)
+    model = _cloud(5, leaf="linear", n_particles=1000, max_active=None)()
+    model.learn(stream.X, stream.y)
+    sizes = effort.some([1, 10, 100, 1000, 10_000])
+    x = np.random.default_rng(_SEED).random((sizes[-1], 5))
+    cost = [
+        best_of(effort.n_runs, partial(model.predictive, x[:n]), lambda asked: asked.var()).cpu_seconds / n * 1e6
+        for n in sizes
+    ]
+    return _curve("prediction, 1000 particles", "rows at once", 0.0, sizes, cost)
+
+
+def against_time(effort: Effort) -> Curve:
+    """Cost against t: the same stream without end, a bank of two pools.
+
+    The model is saved before each look and the same rows are learned by several copies of it, so that a busy moment
+    does not pass for a slow one.
+    """
+    looks = [t for t in _LOOKS if t <= effort.n_long] or [effort.n_long]
+    model = DynamicTreeRegressor(n_particles=100, max_active=[25, 100], random_state=_SEED)._start(5)
+    cost, memory, done = [], [], 0
+    for t in looks:
+        for block in range(done // _BLOCK, t // _BLOCK):
+            model.learn(*_block(block))
+        done = t // _BLOCK * _BLOCK
+        kept, ahead = model.save(b""), _block(done // _BLOCK)
+        timing = best_of(
+            effort.n_runs, lambda kept=kept: Model.load(kept)[0], lambda copy, rows=ahead: copy.learn(*rows)
+        )
+        cost.append(timing.cpu_seconds / _BLOCK * 1e6)
+        memory.append(round(resident_megabytes(), 1))
+    return _curve("time", "t", 0.0, looks, cost, {"resident_megabytes": memory})
+
+
+def _curve(
+    name: str,
+    against: str,
+    most: float | None,
+    sizes: list[int],
+    cost: list[float],
+    detail: dict[str, Any] | None = None,
+) -> Curve:
+    return Curve(name, against, most, [float(size) for size in sizes], cost, detail or {})
+
+
+def _regression(n: int, p: int, seed: int = _SEED) -> tuple[Floats, Floats]:
+    rng = np.random.default_rng(seed)
+    x = rng.random((n, p))
+    return x, 10.0 * np.sin(np.pi * x[:, 0]) + 5.0 * x[:, -1] + rng.standard_normal(n)
+
+
+def _block(ix: int) -> tuple[Floats, Floats]:
+    """The rows of the endless stream from ``ix * _BLOCK`` on."""
+    return _regression(_BLOCK, 5, seed=ix)
+
+
+def _copy(kept: bytes) -> Model:
+    return Model.load(kept)[0]
+
+
+def _cloud(n_inputs: int, **parameters: Any) -> Start:
+    settings: dict[str, Any] = {"n_particles": 200, "max_active": 100, "random_state": _SEED, **parameters}
+    return lambda: DynamicTreeRegressor(**settings)._start(n_inputs)
+
+
+def _steady(start: Start, x: Floats, y: Floats, n_before: int, n_runs: int) -> float:
     """Microseconds a row once the pool is full."""
 
     def full() -> Model:
@@ -63,103 +193,3 @@ def _steady(start: Callable[[], Model], x: Any, y: Any, n_before: int, n_runs: i
 
     timing = best_of(n_runs, full, lambda model: model.learn(x[n_before:], y[n_before:]), warm_up=False)
     return timing.cpu_seconds / (len(x) - n_before) * 1e6
-
-
-def _cloud(n_inputs: int, **parameters: Any) -> Callable[[], Model]:
-    settings: dict[str, Any] = {"n_particles": 200, "max_active": 100, "random_state": _SEED, **parameters}
-    return lambda: DynamicTreeRegressor(**settings)._start(n_inputs)
-
-
-def against_particles(n_runs: int) -> Curve:
-    """Cost against N."""
-    stream, sizes = friedman(n=1200, seed=_SEED), [50, 100, 200, 500, 1000, 2000]
-    cost = [_steady(_cloud(5, n_particles=n, leaf="linear"), stream.X, stream.y, 200, n_runs) for n in sizes]
-    return Curve("particles, linear leaves", "N", "no faster than N", [float(n) for n in sizes], cost)
-
-
-def against_pool(n_runs: int) -> Curve:
-    """Cost against w."""
-    sizes = [25, 50, 100, 200, 500, 1000]
-    stream = friedman(n=2500, seed=_SEED)
-    cost = [
-        _steady(_cloud(5, max_active=w, leaf="linear"), stream.X[: w + 1000], stream.y[: w + 1000], w, n_runs)
-        for w in sizes
-    ]
-    return Curve("pool, linear leaves", "w", "slowly", [float(w) for w in sizes], cost)
-
-
-def against_inputs(leaf: str, promise: str, sizes: list[int], n_runs: int) -> Curve:
-    """Cost against p."""
-    cost = [_steady(_cloud(p, leaf=leaf), *_regression(1000, p), 200, n_runs) for p in sizes]
-    return Curve(f"inputs, {leaf} leaves", "p", promise, [float(p) for p in sizes], cost)
-
-
-def against_classes(n_runs: int) -> Curve:
-    """Cost against the number of classes."""
-    sizes = [2, 4, 8, 16, 32]
-    r = np.random.default_rng(_SEED)
-    x = r.random((1200, 3))
-    cost = []
-    for n_classes in sizes:
-        y = np.floor(x[:, 0] * n_classes)
-        estimator = DynamicTreeClassifier(n_particles=200, max_active=200, random_state=_SEED)
-
-        def start(estimator: DynamicTreeClassifier = estimator, n_classes: int = n_classes) -> Model:
-            return estimator._start(3, n_classes, n_classes)
-
-        cost.append(_steady(start, x, y, 200, n_runs))
-    return Curve("classes, multinomial leaves", "classes", "no faster than classes", [float(k) for k in sizes], cost)
-
-
-def _rows(x: Floats, y: Floats, which: slice) -> tuple[Floats, Floats]:
-    return x[which], y[which]
-
-
-def against_time(n_rows: int) -> Curve:
-    """Cost against t: the same stream without end, the default bank but for smaller clouds."""
-    x, y = _regression(n_rows, 5)
-    model = DynamicTreeRegressor(n_particles=50, max_active=[25, 100], random_state=_SEED)._start(5)
-    ends = [int(end) for end in np.geomspace(1000, n_rows, num=7)]
-    done, times, cost = 0, [], []
-    for end in ends:
-        block = min(1000, end - done)
-        model.learn(x[done : end - block], y[done : end - block])
-        last = slice(end - block, end)
-        timing = best_of(1, partial(_rows, x, y, last), lambda rows: model.learn(*rows), warm_up=False)
-        done = end
-        times.append(float(end))
-        cost.append(timing.cpu_seconds / block * 1e6)
-    return Curve("time", "t", "flat", times, cost)
-
-
-def prediction(n_runs: int) -> Curve:
-    """Cost of one predicted row (mean and variance) against how many are asked for at once."""
-    stream = friedman(n=1000, seed=_SEED)
-    model = _cloud(5, leaf="linear", n_particles=1000, max_active=None)()
-    model.learn(stream.X, stream.y)
-    sizes = [1, 10, 100, 1000, 10_000]
-    x = np.random.default_rng(_SEED).random((sizes[-1], 5))
-    cost = [
-        best_of(n_runs, partial(model.predictive, x[:n]), lambda predictive: predictive.var()).cpu_seconds / n * 1e6
-        for n in sizes
-    ]
-    return Curve("prediction, 1000 particles", "rows at once", "falling", [float(n) for n in sizes], cost)
-
-
-def curves(n_runs: int, n_rows: int) -> list[Curve]:
-    """Every curve."""
-    made = [
-        against_particles(n_runs),
-        against_pool(n_runs),
-        against_inputs("constant", "no faster than p", [2, 5, 10, 20, 50, 100], n_runs),
-        against_inputs("linear", "no faster than p squared", [2, 5, 10, 20, 50], n_runs),
-        against_classes(n_runs),
-        prediction(n_runs),
-        against_time(n_rows),
-    ]
-    for curve in made:
-        points = "  ".join(f"{x:g}: {cost:.1f}" for x, cost in zip(curve.x, curve.microseconds, strict=True))
-        print(
-            f"{curve.name:30} ~ {curve.against}^{curve.slope:.2f} ({curve.promise})   us by {curve.against}  {points}"
-        )
-    return made

@@ -90,7 +90,7 @@ class DynamicTreeEstimator(PlotMethods, BaseEstimator):
 
     @property
     def forgetting_(self) -> _views.ForgettingPosterior:
-        """What the model now believes about the forgetting factor: ``values`` and their ``weights``."""
+        """What the model now believes about the forgetting factor, as ``values`` and their ``weights``."""
         return _views.forgetting_posterior(self._started())
 
     @property

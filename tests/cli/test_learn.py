@@ -183,6 +183,10 @@ def wait_for(path: Path, n_bytes: int, run: subprocess.Popen[Any]) -> None:
         (("learn", "rows.csv"), "--target"),
         (("learn",), "SOURCE"),
         (("learn", "rows.csv", "-t", "y", "--max-active", "many"), "'many' is not allowed"),
+        (("learn", "rows.csv", "-t", "y", "--max-active", "25,0"), "a size of at least 1, 'all' or 'auto'"),
+        (("learn", "rows.csv", "-t", "y", "--forgetting", "1.5"), "a number from 0 to 1, or 'auto'"),
+        (("learn", "rows.csv", "-t", "y", "--lags", "-1"), "a whole number of at least 0, or 'auto'"),
+        (("learn", "rows.csv", "-t", "y", "--jobs", "0"), "-1 for every core"),
         (("learn", "rows.csv", "-t", "y", "--task", "ranking"), "ranking"),
         (("learn", "rows.csv", "-t", "y", "--resume"), "--checkpoint FILE"),
         (("learn", "rows.csv", "-t", "y", "--labels", "l.csv"), "--task"),
@@ -198,11 +202,38 @@ def test_wrong_usage_is_exit_code_2(arguments: tuple[str, ...], said: str, sapwo
     assert "Traceback" not in ran.stderr
 
 
-@pytest.mark.parametrize("command", [(), ("learn",), ("predict",), ("inspect",)])
+@pytest.mark.parametrize("command", [(), ("learn",), ("predict",), ("inspect",), ("bench",)])
 def test_help_is_enough(command: tuple[str, ...], sapwood: Run) -> None:
     ran = sapwood(*command, "--help")
     assert ran.returncode == 0
     assert ("Examples" in ran.stdout) == bool(command)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("-t", "y"), "leave such rows out with --on-bad-row skip or quarantine"),
+        (("-t", "colour", "--task", "regression"), "choose another target, or --task classification"),
+        (("-t", "y", "--on-bad-row", "skip", "--leaf", "multinomial"), "--leaf multinomial is not allowed; choose one"),
+    ],
+)
+def test_hints_are_spelled_as_they_are_typed(arguments: tuple[str, ...], said: str, sapwood: Run, rows: Path) -> None:
+    rows.write_text(rows.read_text() + "1,2,red,3,4\n")
+    ran = sapwood("learn", "rows.csv", *arguments, *NUMBERS)
+    assert ran.returncode == 1
+    assert said in ran.stderr
+    assert "='" not in ran.stderr
+
+
+def test_pictures_are_left_in_the_folder_that_is_named(sapwood: Run, rows: Path) -> None:
+    told = last_json(sapwood("learn", "rows.csv", "-t", "y", "--json", "--pictures", "seen", *NUMBERS))
+    assert told["pictures"] == "seen"
+    drawn = {file.name for file in rows.with_name("seen").iterdir()}
+    assert {"overview.png", "score-rmse.png", "last-rows.png", "pool-history.png"} <= drawn
+    ran = sapwood("learn", "rows.csv", "-t", "y", "--pictures", "nowhere/seen", *NUMBERS)
+    assert ran.returncode == 1
+    assert "nowhere/seen" in ran.stderr
+    assert sapwood("learn", "rows.csv", "-t", "y", "--pictures", "rows.csv", *NUMBERS).returncode == 1
 
 
 def test_the_shell_can_complete(process: Run) -> None:

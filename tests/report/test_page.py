@@ -99,7 +99,12 @@ def test_a_model_of_another_make_has_scores_only(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(60, 2))
     result = evaluate(SGDRegressor(random_state=0), (X, X[:, 0]), window=20)
-    assert headings(page_of(result, tmp_path)) == ["Scores", "The last rows", "What ran"]
+    page = page_of(result, tmp_path)
+    assert headings(page) == ["Scores", "The last rows", "What ran"]
+    # Its scores stand under its own name, and a stream without a name is not called after its type.
+    assert '<th scope="col">SGDRegressor</th>' in page
+    assert '<th scope="col">Sapwood</th>' not in page
+    assert "<h1>y from a stream</h1>" in page
 
 
 def test_a_run_without_scores_is_still_reported(regression_result: EvaluationResult, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ COMMANDS = {
     "predict": "sapwood.cli.predict",
     "inspect": "sapwood.cli.inspect",
     "reproduce": "sapwood.reproduce",
-    "bench": "sapwood.bench",
+    "bench": "sapwood.cli.bench",
 }
 """Where each command lives: a module with a function ``register(app)``. One that is not installed is not offered."""
 

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 import typer
 
+from sapwood.cli.spelling import as_options
+
 USER_ERROR = 1
 USAGE = 2
 SIGNALLED = 128  # plus the number of the signal, as shells have it
@@ -34,7 +36,7 @@ def _message(error: ValueError | OSError) -> str:
     if isinstance(error, OSError):
         plain = type(error).__str__ is OSError.__str__ and error.filename is not None
         return f"{error.filename}: {error.strerror}; check the path and its permissions" if plain else str(error)
-    return str(error.args[0]) if error.args else str(error)
+    return as_options(str(error.args[0]) if error.args else str(error))
 
 
 def say_error(message: str) -> None:

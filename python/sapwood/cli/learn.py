@@ -168,7 +168,8 @@ def learn(
     ] = "auto",
     copies: Annotated[int, typer.Option(min=1, help="Independent replicas of the bank.", rich_help_panel=_MODEL)] = 1,
     seed: Annotated[
-        int, typer.Option(min=0, help="The same seed and data give the same model.", rich_help_panel=_MODEL)
+        int,
+        typer.Option(min=0, max=2**64 - 1, help="The same seed and data give the same model.", rich_help_panel=_MODEL),
     ] = 0,
     jobs: Annotated[int, typer.Option(help="Threads; -1 is every core.", rich_help_panel=_MODEL)] = 1,
     save: Annotated[
@@ -184,6 +185,12 @@ def learn(
     report: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE.html", help="The file for a report with pictures.", rich_help_panel=_OUTPUT),
+    ] = None,
+    pictures: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            metavar="FOLDER", help="A folder for the report's pictures as PNG files.", rich_help_panel=_OUTPUT
+        ),
     ] = None,
     checkpoint: Annotated[
         Optional[Path],  # noqa: UP045
@@ -237,7 +244,7 @@ def learn(
         "forgetting": values.forgetting(forgetting),
         "copies": copies,
         "random_state": seed,
-        "n_jobs": jobs,
+        "n_jobs": values.threads(jobs),
     }
     job = Job(
         source=source,
@@ -262,6 +269,7 @@ def learn(
         save=save,
         predictions=predictions,
         report=report,
+        pictures=pictures,
         checkpoint=checkpoint,
         checkpoint_every=checkpoint_every,
         resume=resume,

@@ -43,6 +43,7 @@ class Job:
     save: Path | None
     predictions: Path | None
     report: Path | None
+    pictures: Path | None
     checkpoint: Path | None
     checkpoint_every: int | None
     resume: bool
@@ -52,6 +53,16 @@ class Job:
         """Where checkpoints go: beside the most durable thing that was asked for, if anything was."""
         beside = self.save or self.predictions
         return self.checkpoint or (None if beside is None else beside.with_name(beside.name + ".checkpoint"))
+
+    def written(self) -> dict[str, Path]:
+        """What the job leaves behind, and where."""
+        asked = {
+            "model": self.save,
+            "predictions": self.predictions,
+            "report": self.report,
+            "pictures": self.pictures,
+        }
+        return {what: path for what, path in asked.items() if path is not None}
 
     def check(self) -> None:
         """Refuse options that do not go together. Exit code 2."""
@@ -73,10 +84,18 @@ class Job:
                 raise IsADirectoryError(21, "is a folder, not a file", os.fspath(path))
             if path is not None and not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
                 raise WriteError(13, "permission denied", os.fspath(path))
-        if self.report is not None:
-            for module, extra in (("sapwood.report", "plot"), ("matplotlib", "plot")):
-                if find_spec(module) is None:
-                    raise ValueError(f"--report needs {module}, which is not installed: pip install 'sapwood[{extra}]'")
+        self._check_pictures()
+
+    def _check_pictures(self) -> None:
+        folder = self.pictures
+        if folder is not None and not folder.is_dir():
+            if folder.exists():
+                raise NotADirectoryError(20, "is a file, not a folder", os.fspath(folder))
+            if not folder.absolute().parent.is_dir():
+                raise FileNotFoundError(2, "the folder it shall lie in does not exist", os.fspath(folder))
+        for option, wanted in (("--report", self.report), ("--pictures", self.pictures)):
+            if wanted is not None and find_spec("matplotlib") is None:
+                raise ValueError(f"{option} needs matplotlib, which is not installed: pip install 'sapwood[plot]'")
 
 
 def learn_stream(job: Job, *, json: bool, quiet: bool) -> None:
@@ -144,3 +163,8 @@ def _write(job: Job, result: EvaluationResult, source: Source) -> None:
 
         with writing(job.report):
             write_report(job.report, result, model_path=job.save)
+    if job.pictures is not None:
+        from sapwood.report import write_pictures
+
+        with writing(job.pictures):
+            write_pictures(job.pictures, result)

@@ -34,11 +34,7 @@ def as_json(result: EvaluationResult, job: Job) -> None:
         "bad_rows": dict(result.bad_reasons),
         "interrupted": result.interrupted,
         "notes": list(result.notes),
-        **{
-            name: str(path)
-            for name, path in (("model", job.save), ("predictions", job.predictions), ("report", job.report))
-            if path is not None
-        },
+        **{name: str(path) for name, path in job.written().items()},
     }
     typer.echo(json.dumps(plain(told), allow_nan=False))
 
@@ -56,9 +52,8 @@ def as_table(result: EvaluationResult, job: Job) -> None:
         console.print(f"{count:,} rows were left out: {reason}.")
     for note in result.notes:
         console.print(f"note: {note}", markup=False)
-    for what, path in (("model", job.save), ("predictions", job.predictions), ("report", job.report)):
-        if path is not None:
-            console.print(f"{what}: {path}", markup=False, soft_wrap=True)
+    for what, path in job.written().items():
+        console.print(f"{what}: {path}", markup=False, soft_wrap=True)
 
 
 def _scores(result: EvaluationResult, window: int) -> Table:

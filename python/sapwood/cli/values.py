@@ -17,7 +17,8 @@ def pool(text: str) -> int | list[int | None] | Literal["auto"] | None:
     """
     if text == "auto":
         return "auto"
-    sizes = [None if part.strip() == "all" else _whole(part, "a size, 'all' or 'auto'") for part in text.split(",")]
+    allowed = "a size of at least 1, 'all' or 'auto'"
+    sizes = [None if part.strip() == "all" else _whole(part, allowed, least=1) for part in text.split(",")]
     return sizes if len(sizes) > 1 else sizes[0]
 
 
@@ -29,7 +30,13 @@ def forgetting(text: str) -> float | Literal["auto"]:
     >>> forgetting("auto"), forgetting("0.99")
     ('auto', 0.99)
     """
-    return "auto" if text == "auto" else _number(text, "a number from 0 to 1, or 'auto'")
+    if text == "auto":
+        return "auto"
+    allowed = "a number from 0 to 1, or 'auto'"
+    factor = _number(text, allowed)
+    if not 0 <= factor <= 1:
+        raise _refuse(text, allowed)
+    return factor
 
 
 def lags(text: str) -> int | Literal["auto"]:
@@ -40,7 +47,20 @@ def lags(text: str) -> int | Literal["auto"]:
     >>> lags("auto"), lags("2")
     ('auto', 2)
     """
-    return "auto" if text == "auto" else _whole(text, "a whole number, or 'auto'")
+    return "auto" if text == "auto" else _whole(text, "a whole number of at least 0, or 'auto'", least=0)
+
+
+def threads(count: int) -> int:
+    """How many threads; negative numbers count back from every core, as in scikit-learn.
+
+    Examples
+    --------
+    >>> threads(-1)
+    -1
+    """
+    if count == 0:
+        raise _refuse(count, "a number of threads, or -1 for every core")
+    return count
 
 
 def levels(text: str) -> list[float]:
@@ -68,11 +88,14 @@ def names(given: list[str] | None) -> list[str]:
     return [name.strip() for text in given or [] for name in text.split(",") if name.strip()]
 
 
-def _whole(text: str, allowed: str) -> int:
+def _whole(text: str, allowed: str, *, least: int) -> int:
     try:
-        return int(text)
+        number = int(text)
     except ValueError:
         raise _refuse(text, allowed) from None
+    if number < least:
+        raise _refuse(text, allowed)
+    return number
 
 
 def _number(text: str, allowed: str) -> float:

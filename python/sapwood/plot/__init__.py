@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sapwood.plot._calibration import CoverageDisplay, PitDisplay, ReliabilityDisplay
     from sapwood.plot._map import PredictiveMapDisplay
     from sapwood.plot._one_tree import TreeDisplay
+    from sapwood.plot._overview import OverviewDisplay
     from sapwood.plot._pool import PoolDisplay, PoolHistoryDisplay
     from sapwood.plot._predictions import PredictionsDisplay
     from sapwood.plot._scores import ScoresDisplay
@@ -40,6 +41,7 @@ __all__ = [
     "CoverageDisplay",
     "ForgettingDisplay",
     "ForgettingHistoryDisplay",
+    "OverviewDisplay",
     "PitDisplay",
     "PoolDisplay",
     "PoolHistoryDisplay",
@@ -61,6 +63,7 @@ _MODULE_OF = {
     "CoverageDisplay": "_calibration",
     "ForgettingDisplay": "_beliefs",
     "ForgettingHistoryDisplay": "_beliefs",
+    "OverviewDisplay": "_overview",
     "PitDisplay": "_calibration",
     "PoolDisplay": "_pool",
     "PoolHistoryDisplay": "_pool",

@@ -110,9 +110,23 @@ _off_screen: ContextVar[bool] = ContextVar("off_screen", default=False)
 
 def new_figure(size: tuple[float, float], n_rows: int = 1, n_columns: int = 1) -> NDArray[Any]:
     """The axes of a new figure, as an array of shape (n_rows, n_columns)."""
-    make = _module("matplotlib.figure").Figure if _off_screen.get() else _module("matplotlib.pyplot").figure
-    axes: NDArray[Any] = make(figsize=size, layout="constrained").subplots(n_rows, n_columns, squeeze=False)
+    axes: NDArray[Any] = _figure(size).subplots(n_rows, n_columns, squeeze=False)
     return axes
+
+
+def new_rows(layout: Sequence[Sequence[str]], size: tuple[float, float]) -> dict[str, Axes]:
+    """The axes of a new figure by name, row by row; a legend beside one row does not make another row narrower."""
+    rows = _figure(size).subfigures(len(layout), 1, squeeze=False)[:, 0]
+    return {
+        name: ax
+        for names, row in zip(layout, rows, strict=True)
+        for name, ax in zip(names, row.subplots(1, len(names), squeeze=False)[0], strict=True)
+    }
+
+
+def _figure(size: tuple[float, float]) -> Any:
+    make = _module("matplotlib.figure").Figure if _off_screen.get() else _module("matplotlib.pyplot").figure
+    return make(figsize=size, layout="constrained")
 
 
 def colour_map(name: str) -> Any:

@@ -15,6 +15,8 @@ from sapwood.plot._model import Floats, input_names, is_regression, position_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sapwood.stream.result import EvaluationResult
+
 
 class PoolDisplay(Display):
     """The active observations over two inputs (over the only input and the target, if there is one), coloured by age.
@@ -142,6 +144,14 @@ class PoolHistoryDisplay(Display):
     ) -> PoolHistoryDisplay:
         """Draw pools collected on the way: ``model.active_`` now and then, and the row at each look."""
         return cls(row, [pool.X[:, feature] for pool in pools], name or f"x{feature}").plot(ax)
+
+    @classmethod
+    def from_result(
+        cls, result: EvaluationResult, feature: int | str = 0, *, ax: Axes | None = None
+    ) -> PoolHistoryDisplay:
+        """Draw the pool of a prequential run along one of its inputs; of a large pool, forty observations a look."""
+        at = position_of(feature, list(result.feature_names))
+        return cls(result.pool.row, list(result.pool.places[:, :, at]), result.feature_names[at]).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> PoolHistoryDisplay:
         """Draw, on axes of your own or in a new figure."""

@@ -78,17 +78,21 @@ class PredictionsDisplay(Display):
     def plot(self, ax: Axes | None = None) -> PredictionsDisplay:
         """Draw, on axes of your own or in a new figure."""
         with self._canvas(ax, (8.4, 3.6)) as canvas:
-            inside, outside = self.inside, (self.y < self.lower) | (self.y > self.upper)
             width = float(np.clip(300 / max(len(self.row), 1), 1.5, 6.0))
-            canvas.vlines(
-                self.row, self.lower, self.upper, color=BLUE, alpha=0.3, linewidth=width, label="90 % interval"
-            )
             canvas.plot(self.row, self.mean, "_", color=BLUE, markersize=width + 3, markeredgewidth=2, label="mean")
-            canvas.plot(self.row[inside], self.y[inside], "o", color=INK, markersize=3.5, label="what came, inside")
-            canvas.plot(self.row[outside], self.y[outside], "X", color=RED, markersize=7, label="what came, outside")
+            if np.isnan(self.lower).all():  # a model that forecasts a mean only
+                canvas.plot(self.row, self.y, "o", color=INK, markersize=3.5, label="what came")
+            else:
+                self._draw_intervals(canvas, width)
             canvas.set(xlabel="row of the stream", ylabel=self.target)
             canvas.set_title(f"The last {len(self.row):,} rows, each forecast before it was seen")
             canvas.margins(x=0.01)
             thousands(canvas)
             legend_above(canvas)
         return self
+
+    def _draw_intervals(self, canvas: Axes, width: float) -> None:
+        inside, outside = self.inside, (self.y < self.lower) | (self.y > self.upper)
+        canvas.vlines(self.row, self.lower, self.upper, color=BLUE, alpha=0.3, linewidth=width, label="90 % interval")
+        canvas.plot(self.row[inside], self.y[inside], "o", color=INK, markersize=3.5, label="what came, inside")
+        canvas.plot(self.row[outside], self.y[outside], "X", color=RED, markersize=7, label="what came, outside")

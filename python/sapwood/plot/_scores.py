@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sapwood._base import DynamicTreeEstimator
 from sapwood.plot._canvas import BLUE, GREEN, GREY, ORANGE, PURPLE, Display, legend_above, thousands
 from sapwood.plot._words import METRIC_WORDS, forecaster_word
 
@@ -53,6 +54,8 @@ class ScoresDisplay(Display):
         """Draw a score of a prequential run over its last rows; the first of its metrics if none is named."""
         name = result.metrics[0] if metric is None else metric
         curves: dict[str, Any] = {who: result.curve(name, who) for who in result.forecasters}
+        if not isinstance(result.model, DynamicTreeEstimator):
+            curves = {type(result.model).__name__: curves.pop(result.forecasters[0]), **curves}
         return cls(name, curves, result.settings.get("window")).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> ScoresDisplay:

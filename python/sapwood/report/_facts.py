@@ -34,8 +34,15 @@ def title(result: EvaluationResult) -> str:
 
 
 def _source(result: EvaluationResult) -> str:
-    source = str(result.settings.get("source") or "a stream")
-    return PurePath(source).name or source
+    source = str(result.settings.get("source") or "<nothing>")
+    if source == "-":
+        return "standard input"
+    return "a stream" if source.startswith("<") else PurePath(source).name or source
+
+
+def _word(result: EvaluationResult, forecaster: str) -> str:
+    ours = forecaster != MODEL or isinstance(result.model, DynamicTreeEstimator)
+    return forecaster_word(forecaster) if ours else type(result.model).__name__
 
 
 def summary(result: EvaluationResult) -> Html:
@@ -49,7 +56,7 @@ def summary(result: EvaluationResult) -> Html:
     theirs = {name: overall[name].get(metric, math.nan) for name in result.baselines}
     if math.isnan(ours) or not theirs or any(map(math.isnan, theirs.values())):
         return element("p", rows + stopped, class_="lead")
-    beside = ", ".join(f"{forecaster_word(name)} {number(value)}" for name, value in theirs.items())
+    beside = ", ".join(f"{_word(result, name)} {number(value)}" for name, value in theirs.items())
     words = METRIC_WORDS[metric]
     sentence = f"{words.name} is {number(ours)}; baselines: {beside} ({words.better})."
     return element("p", f"{rows} {sentence}{stopped}", class_="lead")
@@ -64,9 +71,7 @@ def score_table(result: EvaluationResult) -> Html:
     group = Html("").join(
         element("th", text, colspan=str(len(result.forecasters)), scope="colgroup") for text, _ in parts
     )
-    names = Html("").join(
-        element("th", forecaster_word(name), scope="col") for _ in parts for name in result.forecasters
-    )
+    names = Html("").join(element("th", _word(result, name), scope="col") for _ in parts for name in result.forecasters)
     rows = []
     for metric in result.metrics:
         words = METRIC_WORDS[metric]

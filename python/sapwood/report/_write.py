@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import os
 from datetime import datetime, timezone
+from functools import partial
 from importlib import resources
+from pathlib import Path
 
 from sapwood._files import write_atomically
+from sapwood.plot import OverviewDisplay
 from sapwood.report import _charts, _facts
 from sapwood.report._html import Html, element, join
+from sapwood.report._picture import Picture, drawing
+from sapwood.report._svg import figures
 from sapwood.stream.result import EvaluationResult
+
+_PIXELS_PER_INCH = 110
 
 # Nothing may be fetched and nothing may run, whatever the names of columns or classes hold.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -47,15 +55,59 @@ def write_report(
     write_atomically(path, str(page).encode("utf-8"))
 
 
+def write_pictures(folder: str | os.PathLike[str], result: EvaluationResult) -> list[Path]:
+    """Write the pictures of a prequential run as PNG files: an overview, and each picture of the report.
+
+    Parameters
+    ----------
+    folder : path
+        Where to write. It is made if it does not exist; files of the same names are replaced.
+    result : EvaluationResult
+        What :func:`sapwood.stream.evaluate` returned.
+
+    Returns
+    -------
+    list of Path
+        The files, ``overview.png`` first.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sapwood import DynamicTreeRegressor
+    >>> from sapwood.datasets import friedman
+    >>> from sapwood.report import write_pictures
+    >>> from sapwood.stream import evaluate
+    >>> model = DynamicTreeRegressor(n_particles=20, max_active=50, random_state=0)
+    >>> result = evaluate(model, friedman(n=200), ["rmse", "log_score"], window=100)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print([file.name for file in write_pictures(folder, result)][:3])
+    ['overview.png', 'score-rmse.png', 'score-log-score.png']
+    """
+    Path(folder).mkdir(exist_ok=True)
+    pictures = [picture for section in _charts.SECTIONS for picture in section(result)]
+    if len(result.scores["row"]):
+        title = f"{_facts.title(result)}: every row forecast before it was learned"
+        draw = partial(OverviewDisplay.from_result, result, title=title)
+        pictures.insert(0, Picture("overview", draw, ""))
+    files = []
+    for picture in pictures:
+        with drawing():
+            data = io.BytesIO()
+            picture.draw().figure_.savefig(data, format="png", dpi=_PIXELS_PER_INCH, metadata={"Software": None})
+        files.append(Path(folder) / f"{picture.name}.png")
+        write_atomically(files[-1], data.getvalue())
+    return files
+
+
 def _page(result: EvaluationResult, model_path: str | None) -> Html:
     sections = [
-        ("scores", "Scores", join([_facts.score_table(result), _charts.scores(result)])),
-        ("last-rows", "The last rows", _charts.last_rows(result)),
-        ("calibration", "Calibration", _charts.calibration(result)),
-        ("learned", "What it learned", _charts.learned(result)),
-        ("memory", "Drift and memory", _charts.memory(result)),
-        ("pool", "The active pool", _charts.pool(result)),
-        ("trees", "The trees", _charts.trees(result)),
+        ("scores", "Scores", join([_facts.score_table(result), figures(_charts.scores(result))])),
+        ("last-rows", "The last rows", figures(_charts.last_rows(result))),
+        ("calibration", "Calibration", figures(_charts.calibration(result))),
+        ("learned", "What it learned", figures(_charts.learned(result))),
+        ("memory", "Drift and memory", figures(_charts.memory(result))),
+        ("pool", "The active pool", figures(_charts.pool(result))),
+        ("trees", "The trees", figures(_charts.trees(result))),
         ("ran", "What ran", _facts.what_ran(result)),
         ("notes", "Notes", _facts.notes(result)),
         ("use", "Using the model", _facts.how_to_load(result, model_path)),

@@ -7,7 +7,7 @@ one: every row is forecast before it is learned.
 
 from sapwood.stream.errors import SourceError
 from sapwood.stream.prequential import Progress, evaluate
-from sapwood.stream.result import Beliefs, EvaluationResult, Timings
+from sapwood.stream.result import Beliefs, EvaluationResult, PoolHistory, Timings
 from sapwood.stream.source import Batch, Source, open_source
 from sapwood.stream.stopping import StopRequest
 
@@ -15,6 +15,7 @@ __all__ = [
     "Batch",
     "Beliefs",
     "EvaluationResult",
+    "PoolHistory",
     "Progress",
     "Source",
     "SourceError",

@@ -124,10 +124,11 @@ def thaw(data: bytes) -> Any:
 class _Thaw(pickle.Unpickler):
     """A checkpoint that someone else made must not be able to run code."""
 
+    _STREAM = frozenset({"sapwood.stream.arrivals", "sapwood.stream.looks", "sapwood.stream.scoring"})
     _NUMPY = frozenset({"_reconstruct", "_frombuffer", "ndarray", "dtype", "scalar"})
 
     def find_class(self, module: str, name: str) -> Any:
-        ours = module.startswith("sapwood.metrics.") or module in ("sapwood.stream.scoring", "sapwood.stream.arrivals")
+        ours = module.startswith("sapwood.metrics.") or module in self._STREAM
         numpys = module.split(".")[0] == "numpy" and name in self._NUMPY
         if ours or numpys:
             return super().find_class(module, name)

@@ -13,8 +13,9 @@ from sapwood._labels import LabelBook
 from sapwood.metrics import RegressionForecast
 from sapwood.stream.arrivals import Arrivals, Rows, plan
 from sapwood.stream.learners import Learner, Told
+from sapwood.stream.looks import Looks
 from sapwood.stream.prediction_files import PredictionFile
-from sapwood.stream.scoring import Looks, Scoring
+from sapwood.stream.scoring import Scoring
 
 Floats = NDArray[np.float64]
 

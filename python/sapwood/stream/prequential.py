@@ -398,6 +398,7 @@ class _Run:
             predictions=predicted(loop.kept.columns(), labels),
             predictions_path=self.settings["predictions"],
             beliefs=looks.beliefs(self.model),
+            pool=looks.pool(len(self.source.feature_names)),
             pit_counts=loop.scoring.pit_counts(),
             reliability=loop.scoring.reliability(),
             classes=labels,

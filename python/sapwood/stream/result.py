@@ -48,6 +48,28 @@ class Beliefs:
         return len(self.row)
 
 
+@dataclass(frozen=True, eq=False)
+class PoolHistory:
+    """Where the active pool lay, looked at now and then. Empty (no rows) for models that are not Sapwood's.
+
+    Attributes
+    ----------
+    row : int array of shape (n,)
+        Rows of the stream forecast when the look was taken.
+    n_active : int array of shape (n,)
+        Observations that at least one cloud of the bank held.
+    places : array of shape (n, 40, n_features)
+        Values of each input among them: all, or 40 evenly spaced in their order, or fewer and NaN after them.
+    """
+
+    row: NDArray[np.int64]
+    n_active: NDArray[np.int64]
+    places: Floats
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
 @dataclass(frozen=True)
 class Timings:
     """Where the time went, in seconds; over all parts of a run that was resumed."""
@@ -84,6 +106,8 @@ class EvaluationResult:
         The file that holds the predictions of every row, where one was asked for.
     beliefs : Beliefs
         Weights of the bank, forgetting and trees over time.
+    pool : PoolHistory
+        Where the active pool lay over time.
     pit_counts : array of shape (100,) or None
         Regression: scored rows by the value of the predictive distribution function at what came, in bins of equal
         width. Flat if the forecasts are calibrated.
@@ -133,6 +157,7 @@ class EvaluationResult:
     predictions: Mapping[str, NDArray[Any]]
     predictions_path: str | None
     beliefs: Beliefs
+    pool: PoolHistory
     pit_counts: Floats | None
     reliability: Floats | None
     classes: NDArray[Any] | None

@@ -1,15 +1,12 @@
-"""Scores of a model and of the baselines beside it, and looks at them along the way."""
+"""Scores of a model and of the baselines beside it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood import _views
-from sapwood._base import DynamicTreeEstimator
 from sapwood.metrics import ClassForecast, Ece, PitHistogram, RegressionForecast, Scoreboard
 from sapwood.metrics.baselines import (
     ClassBaseline,
@@ -19,14 +16,13 @@ from sapwood.metrics.baselines import (
     RegressionBaseline,
     RunningMean,
 )
-from sapwood.stream.result import MODEL, Beliefs
+from sapwood.stream.result import MODEL
 from sapwood.stream.target import Task
 
 Floats = NDArray[np.float64]
 Forecast = RegressionForecast | ClassForecast
 
 _PIT_BINS = 100
-_MOST_LOOKS = 512
 
 
 class Scoring:
@@ -104,89 +100,3 @@ def _beside(said: Forecast, y: Floats) -> Forecast:
     if isinstance(said, RegressionForecast):
         return replace(said, y=y)
     return ClassForecast(y, said.proba, said.ln_density, said.label)
-
-
-class Looks:
-    """Scores and beliefs taken along the way, at multiples of a spacing that doubles so that there are never many."""
-
-    def __init__(self, spacing: int) -> None:
-        self.spacing = spacing
-        self._rows: list[int] = []
-        self._values: list[Floats] = []
-        self._beliefs: list[Floats] = []
-
-    def next_row(self, row: int) -> int:
-        """The number of rows after which the next look is due."""
-        return (row // self.spacing + 1) * self.spacing
-
-    def take(self, row: int, scoring: Scoring, model: Any) -> None:
-        """Look now, after `row` rows, if a look is due."""
-        if row % self.spacing:
-            return
-        self._note(row, scoring, model)
-        if len(self._rows) > _MOST_LOOKS:
-            self.spacing *= 2
-            keep = [i for i, row in enumerate(self._rows) if row % self.spacing == 0]
-            self._rows = [self._rows[i] for i in keep]
-            self._values = [self._values[i] for i in keep]
-            self._beliefs = [self._beliefs[i] for i in keep]
-
-    def _note(self, row: int, scoring: Scoring, model: Any) -> None:
-        self._rows.append(row)
-        self._values.append(scoring.values())
-        if isinstance(model, DynamicTreeEstimator):
-            self._beliefs.append(_beliefs(model))
-
-    def finished(self, row: int, scoring: Scoring, model: Any) -> Looks:
-        """The same looks and one at the very end, where there is none yet."""
-        last = Looks(self.spacing)
-        last._rows, last._values, last._beliefs = [*self._rows], [*self._values], [*self._beliefs]
-        if row and (not last._rows or last._rows[-1] != row):
-            last._note(row, scoring, model)
-        return last
-
-    def table(self, scoring: Scoring) -> dict[str, NDArray[Any]]:
-        """The tidy table of scores."""
-        forecasters, metrics = (MODEL, *scoring.baselines), scoring.metrics
-        each = len(forecasters) * len(metrics)
-        shape = (len(self._rows), len(forecasters), len(metrics), 2)
-        values = np.array(self._values).reshape(shape)
-        return {
-            "row": np.repeat(np.array(self._rows, dtype=np.int64), each),
-            "forecaster": np.tile(np.repeat(np.array(forecasters), len(metrics)), len(self._rows)),
-            "metric": np.tile(np.array(metrics), len(self._rows) * len(forecasters)),
-            "value": values[..., 0].ravel(),
-            "window": values[..., 1].ravel(),
-        }
-
-    def beliefs(self, model: Any) -> Beliefs:
-        """What the bank believed."""
-        members = _members(model) if isinstance(model, DynamicTreeEstimator) else ()
-        n_looks = len(self._rows) if members else 0
-        table = np.array(self._beliefs).reshape(n_looks, 5 + len(members))
-        mean, low, high, height, leaves = table[:, :5].T
-        rows = np.array(self._rows[:n_looks], dtype=np.int64)
-        return Beliefs(rows, members, table[:, 5:], mean, low, high, height, leaves)
-
-
-def _members(model: DynamicTreeEstimator) -> tuple[str, ...]:
-    core = model._started()
-    return tuple(_in_words(core.member_config(ix)) for ix in range(core.n_members))
-
-
-def _in_words(config: Any) -> str:
-    pool = "every row" if config.max_active is None else f"pool {config.max_active}"
-    lags = {0: "", 1: ", 1 lag"}.get(config.lags, f", {config.lags} lags")
-    return f"{config.leaf} leaves, {pool}{lags}"
-
-
-def _beliefs(model: DynamicTreeEstimator) -> Floats:
-    """Forgetting (mean, 5 %, 95 %), height, leaves, and then the weights of the bank."""
-    weights = model.bank_weights_
-    posterior = model.forgetting_
-    reached = np.cumsum(posterior.weights)
-    low, high = (posterior.values[min(int(np.searchsorted(reached, q)), len(reached) - 1)] for q in (0.05, 0.95))
-    trees: _views.TreeStats = model.tree_stats()
-    of_particle = (weights / np.bincount(trees.member))[trees.member]
-    shape = (of_particle @ trees.height, of_particle @ trees.n_leaves)
-    return np.array([posterior.values @ posterior.weights, low, high, *shape, *weights])

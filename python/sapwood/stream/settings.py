@@ -55,7 +55,7 @@ def in_json(value: Any) -> Any:
         return os.fspath(value)
     if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
         return list(value)
-    return type(value).__name__
+    return f"<{type(value).__name__}>"  # no file or column has such a name
 
 
 def _changed(path: str, name: str, old: Any, new: Any) -> SourceError:

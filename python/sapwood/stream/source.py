@@ -118,14 +118,14 @@ class Source:
 
     @property
     def task_hint(self) -> Task | None:
-        """What the target looks like: "classification" for text and booleans, and for whole numbers with at most 32
+        """What the target looks like, "classification" for text and booleans, and for whole numbers with at most 32
         distinct values among the first 1000 rows, each met ten times on average (two distinct ones need not be);
         "regression" for all other numbers; None without a target. It changes nothing in what is read."""
         return self._schema.target.hint if self._schema.target else None
 
     @property
     def position(self) -> int:
-        """Rows consumed so far, bad rows included: the row number at which the next batch starts."""
+        """Rows consumed so far, bad rows included, which is the row number at which the next batch starts."""
         return self._position
 
     @property
@@ -155,7 +155,7 @@ class Source:
 
     @property
     def notes(self) -> list[str]:
-        """What a user should know: integers too large for a double, too many categories, keys that came too late."""
+        """What a user should know, such as integers too large for a double, too many categories, or late keys."""
         return [*self._schema.notes(), *self._reader.notes()]
 
     def state(self) -> dict[str, Any]:

@@ -45,8 +45,11 @@ pub fn forgetting() -> Problem {
 pub fn carried() -> Problem {
     let stream = [0, 2, 1, 2, 0, 1, 2, 0].iter().zip([0, 0, 0, 0, 0, 1, 1, 1]);
     let values = vec![1.0, 0.99, 0.97, 0.9, 0.8, 0.5, 0.0];
-    let settings =
-        Settings { capacity: Some(3), forgetting: Forgetting::Carried { values, mutation: 0.01 }, ..Settings::new(1, two_classes(0.5), 1) };
+    let settings = Settings {
+        capacity: Some(3),
+        forgetting: Forgetting::Carried { values, mutation: 0.001 },
+        ..Settings::new(1, two_classes(0.5), 1)
+    };
     Problem { name: "carried", settings, stream: stream.map(|(x, y)| (*x, f64::from(y))).collect() }
 }
 

@@ -1,12 +1,30 @@
 //! Which active point to retire. Scores live at the leaves and in a particle-summed tally; a step touches only what changed.
 
-use super::Cloud;
+use super::{Cloud, Marks};
 use crate::config::Discard;
-use crate::leaf::LeafModel;
+use crate::leaf::{Bounds, LeafModel, PointsOf};
 use crate::rng::{Purpose, Stream};
+use crate::tree::{Branch, NodeId};
 
 /// The tally is summed afresh this often, so that the rounding of its updates cannot build up.
 const AFRESH_EVERY: u64 = 1024;
+
+/// Working space for counting the particles at each leaf.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Census {
+    leaf_counts: Marks<Count>,
+    branch_counts: Marks<Count>,
+    /// The leaves met, in a fixed order.
+    leaves: Vec<usize>,
+    /// Nodes whose count is complete and not yet handed on.
+    open: Vec<(NodeId, u32)>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    n_particles: u32,
+    n_refs: u32,
+}
 
 impl<M: LeafModel> Cloud<M> {
     pub(crate) fn uses_scores(&self) -> bool {
@@ -35,24 +53,14 @@ impl<M: LeafModel> Cloud<M> {
         if !self.uses_scores() {
             return;
         }
-        let marks = &mut self.scratch.leaf_marks;
-        marks.begin(self.forest.n_leaf_slots());
-        let mut met = Vec::new();
-        for tree in &self.trees {
-            self.forest.for_each_leaf(tree.root, 0, &mut |leaf, _| {
-                let n_particles = marks.get(leaf).unwrap_or_else(|| {
-                    met.push(leaf);
-                    0.0
-                });
-                marks.set(leaf, n_particles + f64::from(tree.n_copies));
-            });
-        }
+        self.count_particles();
         let afresh = self.step.is_multiple_of(AFRESH_EVERY);
         if afresh {
             self.tally.fill(0.0);
         }
-        for leaf_ix in met {
-            let n_particles = self.scratch.leaf_marks.get(leaf_ix).unwrap_or(0.0);
+        for at in 0..self.scratch.census.leaves.len() {
+            let leaf_ix = self.scratch.census.leaves[at];
+            let n_particles = f64::from(self.scratch.census.leaf_counts.get(leaf_ix).map_or(0, |count| count.n_particles));
             let n_tallied = if afresh { 0.0 } else { f64::from(self.forest.leaf(leaf_ix).n_tallied) };
             if !self.forest.leaf(leaf_ix).scored {
                 self.add_to_tally(leaf_ix, -n_tallied);
@@ -62,6 +70,36 @@ impl<M: LeafModel> Cloud<M> {
                 self.add_to_tally(leaf_ix, n_particles - n_tallied);
             }
             self.forest.leaf_mut(leaf_ix).n_tallied = n_particles as u32;
+        }
+    }
+
+    /// Count the particles that have each leaf. Every node of the forest is met once: it hands on the count of all that refer to it.
+    fn count_particles(&mut self) {
+        let Census { leaf_counts, branch_counts, leaves, open } = &mut self.scratch.census;
+        leaf_counts.begin(self.forest.n_leaf_slots());
+        branch_counts.begin(self.forest.n_branch_slots());
+        leaves.clear();
+        let forest = &self.forest;
+        let mut meet = |node: NodeId, n_particles: u32, open: &mut Vec<(NodeId, u32)>| {
+            let counts = if node.is_leaf() { &mut *leaf_counts } else { &mut *branch_counts };
+            let mut count = counts.get(node.ix()).unwrap_or_default();
+            if count.n_refs == 0 && node.is_leaf() {
+                leaves.push(node.ix());
+            }
+            count.n_refs += 1;
+            count.n_particles += n_particles;
+            counts.set(node.ix(), count);
+            if count.n_refs == forest.refs(node) && !node.is_leaf() {
+                open.push((node, count.n_particles));
+            }
+        };
+        for tree in &self.trees {
+            meet(tree.root, tree.n_copies, open);
+            while let Some((node, n_particles)) = open.pop() {
+                let &Branch { left, right, .. } = forest.branch(node.ix());
+                meet(left, n_particles, open);
+                meet(right, n_particles, open);
+            }
         }
     }
 
@@ -75,7 +113,7 @@ impl<M: LeafModel> Cloud<M> {
     fn score_leaf(&mut self, leaf_ix: usize) {
         let leaf = self.forest.leaf_mut(leaf_ix);
         let total = &mut self.scratch.total;
-        leaf.refit(&self.model, self.settings.config.evidence, self.version, total);
+        leaf.refit(&self.model, self.version, total);
         leaf.total(total);
         let mut scores = std::mem::take(&mut leaf.scores);
         scores.clear();
@@ -86,14 +124,17 @@ impl<M: LeafModel> Cloud<M> {
             // The box within the range seen so far, and its volume relative to that range: thin boxes in many dimensions stay in range.
             // A column that has been missing throughout has no range; any single point will do.
             let clipped = |(bound, range): (&f64, &(f64, f64))| if range.0 <= range.1 { bound.clamp(range.0, range.1) } else { 0.0 };
-            let lower: Vec<f64> = leaf.lower.iter().zip(&self.range).map(clipped).collect();
-            let upper: Vec<f64> = leaf.upper.iter().zip(&self.range).map(clipped).collect();
-            let volume: f64 = (0..lower.len())
+            let Bounds { lower, upper, volume } = &mut self.scratch.bounds;
+            lower.clear();
+            lower.extend(leaf.lower.iter().zip(&self.range).map(clipped));
+            upper.clear();
+            upper.extend(leaf.upper.iter().zip(&self.range).map(clipped));
+            *volume = (0..lower.len())
                 .filter(|&i| self.range[i].1 > self.range[i].0)
                 .map(|i| (upper[i] - lower[i]) / (self.range[i].1 - self.range[i].0))
                 .product();
-            let (model, pool, fit) = (&self.model, &self.pool, leaf.fit());
-            scores.extend(leaf.slots.iter().map(|&slot| model.alc(fit, &leaf.origin, pool.point(slot), &lower, &upper, volume)));
+            let points = PointsOf { pool: &self.pool, slots: &leaf.slots };
+            self.model.alc(leaf.fit(), &leaf.origin, &self.scratch.bounds, points, &mut scores);
         }
         leaf.scores = scores;
         leaf.scored = true;

@@ -160,7 +160,7 @@ impl<M: LeafModel> Cloud<M> {
                 let mut total = Vec::new();
                 leaf.total(&mut total);
                 let mut fit = Fit::default();
-                self.model.fit(self.settings.config.evidence, &total, &leaf.retired, &leaf.origin, &mut fit);
+                self.model.fit(&total, &leaf.origin, &mut fit);
                 f(&fit)
             }
         }
@@ -168,9 +168,9 @@ impl<M: LeafModel> Cloud<M> {
 
     /// Bring every leaf's posterior up to date, so that many predictions need not.
     pub fn settle(&mut self) {
-        let Self { forest, model, settings, version, scratch, .. } = self;
+        let Self { forest, model, version, scratch, .. } = self;
         forest.for_each_live_leaf_mut(|leaf| {
-            leaf.refit(model, settings.config.evidence, *version, &mut scratch.total);
+            leaf.refit(model, *version, &mut scratch.total);
         });
     }
 }

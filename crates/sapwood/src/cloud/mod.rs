@@ -4,23 +4,29 @@
 //! particle at a time. Particle numbers, which key the random draws, count through the copies of the trees in order.
 
 mod discard;
+mod evidence;
 mod inspect;
 mod propagate;
+mod propose;
 mod rejuvenate;
 mod resample;
+mod retire;
+mod weigh;
 
 pub use inspect::{ActivePoint, ParticleStats, TreeNode};
 pub use resample::systematic;
 
+use self::evidence::Queue;
+use self::weigh::Visits;
 use crate::config::{Discard, FORGETTING_GRID, Settings};
-use crate::leaf::LeafModel;
-use crate::num::{exp, ln};
+use crate::leaf::{Bounds, LeafModel};
+use crate::num::ln;
 use crate::pool::{PointStats, Pool};
 use crate::rng::{Purpose, Stream};
 use crate::tree::{Forest, NodeId, Place, TreePrior};
 
 /// Chance, a particle and a step, that an automatic forgetting factor is drawn anew from its grid.
-const MUTATION_RATE: f64 = 0.01;
+const MUTATION_RATE: f64 = 0.001;
 
 /// Whether a point comes from the stream or is learned again, in which case the running scale knows it already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,12 +69,16 @@ pub struct Cloud<M: LeafModel> {
 #[derive(Clone, Debug, Default)]
 struct Scratch {
     places: Vec<Place>,
-    /// By leaf: the mark of the last pass that met it, and a value that pass keeps for it.
     leaf_marks: Marks<f64>,
-    branch_marks: Marks<f64>,
+    visits: Visits,
+    queue: Queue,
     masses: Vec<f64>,
+    retirements: retire::Retirements,
+    census: discard::Census,
+    bounds: Bounds,
     counts: Vec<u32>,
     total: Vec<f64>,
+    active: Vec<f64>,
     point: Vec<f64>,
     propagate: propagate::Scratch,
 }
@@ -206,12 +216,12 @@ impl<M: LeafModel> Cloud<M> {
         places.clear();
         places.extend(self.trees.iter().map(|tree| self.forest.place(tree.root, x)));
 
-        let ln_mean_weight = self.weigh(&places, &point, weight);
+        let slot = self.pool.insert(x, y, weight, arrival, |out| out.copy_from_slice(&point));
+        self.point_stats.insert(&self.model, &self.pool, slot);
+        let ln_mean_weight = self.weigh(&places, slot);
         self.resample(&mut places);
 
         self.widen_range(x);
-        let slot = self.pool.insert(x, y, weight, arrival, |out| out.copy_from_slice(&point));
-        self.point_stats.insert(&self.model, &self.pool, slot);
         if self.uses_scores() {
             self.tally.resize(self.pool.n_slots(), 0.0);
             self.tally[slot as usize] = 0.0;
@@ -219,18 +229,7 @@ impl<M: LeafModel> Cloud<M> {
         if pass == Pass::First && self.model.track(x, y, weight) {
             self.renew_prior();
         }
-        let marks = &mut self.scratch.leaf_marks;
-        marks.begin(self.forest.n_leaf_slots());
-        for place in &places {
-            if marks.first_time(place.leaf) {
-                let leaf = self.forest.leaf_mut(place.leaf);
-                leaf.add_point(&self.model, &self.pool, slot);
-                leaf.keep_centred(&self.model, &self.pool, &mut self.scratch.total);
-                if !leaf.scores.is_empty() || leaf.n_tallied > 0 {
-                    leaf.scores.push(0.0);
-                }
-            }
-        }
+        self.take_in(&places, slot);
         self.propagate(&places, x);
         self.mutate_forgetting();
 
@@ -256,39 +255,6 @@ impl<M: LeafModel> Cloud<M> {
         if widened && self.settings.config.discard == Discard::Alc {
             self.forest.for_each_live_leaf_mut(|leaf| leaf.scored = false);
         }
-    }
-
-    /// Each tree's mass becomes copies times predictive weight; returns the `ln` of the mean weight over particles.
-    fn weigh(&mut self, places: &[Place], point: &[f64], weight: f64) -> f64 {
-        let Scratch { leaf_marks, masses, total, .. } = &mut self.scratch;
-        leaf_marks.begin(self.forest.n_leaf_slots());
-        masses.clear();
-        let mut max = f64::NEG_INFINITY;
-        for place in places {
-            let ln_weight = leaf_marks.get(place.leaf).unwrap_or_else(|| {
-                let leaf = self.forest.leaf_mut(place.leaf);
-                leaf.refit(&self.model, self.settings.config.evidence, self.version, total);
-                leaf.total(total);
-                let value = self.model.ln_predictive(leaf.fit(), total, &leaf.origin, point, weight);
-                // A density too small for its logarithm says nothing about the others.
-                let value = if value.is_nan() { f64::NEG_INFINITY } else { value };
-                leaf_marks.set(place.leaf, value);
-                value
-            });
-            max = max.max(ln_weight);
-            masses.push(ln_weight);
-        }
-        if max.is_infinite() {
-            // No particle can tell: all are kept as they are.
-            masses.iter_mut().zip(&self.trees).for_each(|(mass, tree)| *mass = f64::from(tree.n_copies));
-            return f64::MIN;
-        }
-        let mut sum = 0.0;
-        for (mass, tree) in masses.iter_mut().zip(&self.trees) {
-            *mass = f64::from(tree.n_copies) * exp(*mass - max);
-            sum += *mass;
-        }
-        max + ln(sum / f64::from(self.settings.config.n_particles as u32))
     }
 
     /// Draw the surviving copies of each tree; trees without any are dropped.
@@ -373,57 +339,5 @@ impl<M: LeafModel> Cloud<M> {
                 self.release(tree.root);
             }
         }
-    }
-
-    /// Retire the point at a position of the pool from every particle.
-    pub fn retire_at(&mut self, position: usize) {
-        let slot = self.pool.active()[position];
-        let marks = &mut self.scratch.leaf_marks;
-        marks.begin(self.forest.n_leaf_slots());
-        // The leaves to change: (leaf met, forgetting factor or none if it has nothing to forget, leaf to retire in).
-        let mut changes: Vec<(usize, Option<u8>, usize)> = Vec::new();
-        let mut old_roots: Vec<NodeId> = Vec::new();
-        for tree_ix in 0..self.trees.len() {
-            let tree = self.trees[tree_ix];
-            let place = self.forest.place(tree.root, self.pool.x(slot));
-            if marks.first_time(place.leaf) {
-                // A leaf without retired mass has nothing to forget: particles with different factors may go on sharing it.
-                let forgets = self.forest.leaf(place.leaf).retired[0] > 0.0;
-                changes.push((place.leaf, forgets.then_some(tree.lambda_ix), place.leaf));
-                continue;
-            }
-            let same =
-                |(leaf, lambda_ix, _): &&(usize, Option<u8>, usize)| *leaf == place.leaf && lambda_ix.is_none_or(|ix| ix == tree.lambda_ix);
-            let target = match changes.iter().find(same) {
-                Some((_, _, target)) => *target,
-                None => {
-                    // Copied before anything is retired, so from the leaf as it was.
-                    let copy = self.forest.copy_leaf(place.leaf);
-                    changes.push((place.leaf, Some(tree.lambda_ix), copy));
-                    copy
-                }
-            };
-            if target != place.leaf {
-                let root = self.forest.replace(tree.root, self.pool.x(slot), place.depth, NodeId::leaf(target));
-                self.forest.retain(root);
-                old_roots.push(tree.root);
-                self.trees[tree_ix].root = root;
-            }
-        }
-        for (_, lambda_ix, leaf_ix) in changes {
-            let lambda = lambda_ix.map_or(1.0, |ix| self.settings.forgetting_values()[ix as usize]);
-            let leaf = self.forest.leaf_mut(leaf_ix);
-            let position = leaf.retire_point(&self.model, &self.pool, slot, lambda);
-            if !leaf.scores.is_empty() {
-                leaf.scores.swap_remove(position);
-            }
-        }
-        for root in old_roots {
-            self.release(root);
-        }
-        if self.uses_scores() {
-            self.tally[slot as usize] = 0.0;
-        }
-        self.pool.remove(position);
     }
 }

@@ -15,15 +15,15 @@ pub use gaussian::{FixedPrior, Gaussian, GaussianPrior, Pseudo};
 pub use multinomial::Multinomial;
 pub use scale::Scale;
 
-use crate::config::{Division, Evidence};
+use crate::config::Division;
+use crate::num::lanes::Lane;
+use crate::pool::Pool;
 use crate::predict::StudentT;
 use crate::tree::Split;
 
 /// What the posterior of a leaf looks like, computed from its statistics and kept until they change.
 #[derive(Clone, Debug, Default)]
 pub struct Fit {
-    /// `ln Z` of the leaf, the quantity that moves compare. Minus infinity where the (improper) prior cannot support the leaf.
-    pub ln_evidence: f64,
     /// Degrees of freedom of the predictive (Gaussian leaves).
     pub df: f64,
     /// Posterior sum of squares `S` (Gaussian leaves).
@@ -34,6 +34,21 @@ pub struct Fit {
 
 /// Taking away this many times what is left costs half of the sixteen digits: such sums are made afresh.
 pub const SWAMPED: f64 = 1e8;
+
+/// A leaf's box within the range of the inputs, and its volume relative to that range.
+#[derive(Clone, Debug, Default)]
+pub struct Bounds {
+    pub lower: Vec<f64>,
+    pub upper: Vec<f64>,
+    pub volume: f64,
+}
+
+/// Some encoded points of a pool.
+#[derive(Clone, Copy, Debug)]
+pub struct PointsOf<'a> {
+    pub pool: &'a Pool,
+    pub slots: &'a [u32],
+}
 
 /// The contract of a leaf model. `point` is what [`LeafModel::encode`] made of an observation.
 pub trait LeafModel: Clone + Send + Sync {
@@ -61,6 +76,8 @@ pub trait LeafModel: Clone + Send + Sync {
     fn shift(&self, stats: &mut [f64], from: &[f64], to: &[f64]);
     /// An origin nearer to the data, where the present one is too far away for the precision of the statistics.
     fn better_origin(&self, total: &[f64], origin: &[f64]) -> Option<Vec<f64>>;
+    /// Whether a grow's division of retired statistics depends on where the cut lies, and not only on which points go where.
+    fn divides_by_cut(&self, division: Division) -> bool;
     /// The left child's part of retired statistics at a grow; `share` is its share of the parent's active points. What is not given to
     /// the left is the right child's.
     fn divide(&self, division: Division, retired: &[f64], origin: &[f64], split: &Split, share: f64, left: &mut [f64]);
@@ -68,18 +85,20 @@ pub trait LeafModel: Clone + Send + Sync {
     /// Whether statistics read from a file could have come from data.
     fn are_possible(&self, stats: &[f64], origin: &[f64]) -> bool;
 
-    /// `ln Z` of a leaf with these statistics. `scratch` is working space of any content.
-    fn ln_evidence(&self, evidence: Evidence, total: &[f64], retired: &[f64], origin: &[f64], scratch: &mut Vec<f64>) -> f64;
-    /// What [`LeafModel::ln_evidence_rows`] wants of a leaf: its statistics together with the prior's.
+    /// What [`LeafModel::ln_z_rows`] wants of a leaf: its statistics together with the prior's.
     fn posterior_row(&self, total: &[f64], origin: &[f64], row: &mut [f64]);
-    /// Joint evidence of many leaves at once. `rows` holds their posterior rows one after another, `n` the number of points in each.
-    fn ln_evidence_rows(&self, rows: &[f64], n: &[f64], out: &mut [f64]);
+    /// `ln Z` of many leaves at once. `rows` holds their posterior rows one after another, `n` the number of points in each. Minus
+    /// infinity where the (improper) prior cannot support a leaf. A leaf's value does not depend on the company it is asked in. `scratch`
+    /// is working space of any content.
+    fn ln_z_rows(&self, rows: &[f64], n: &[f64], scratch: &mut Vec<Lane>, out: &mut [f64]);
     /// What the joint evidence adds for the share of a leaf's points that are retired.
     fn retired_bonus(&self) -> f64 {
         0.0
     }
-    /// The posterior of a leaf with these statistics.
-    fn fit(&self, evidence: Evidence, total: &[f64], retired: &[f64], origin: &[f64], fit: &mut Fit);
+    /// The posterior of a leaf with these statistics. False if the prior does not support the leaf and a stand-in had to be used.
+    fn fit(&self, total: &[f64], origin: &[f64], fit: &mut Fit) -> bool;
+    /// Whether the predictive of a point is `Z(with it) / Z(without it)`, which is then the cheaper way to it.
+    fn evidence_predicts(&self) -> bool;
     /// `ln` of the predictive density (or probability) of a point that counts `weight` times.
     fn ln_predictive(&self, fit: &Fit, total: &[f64], origin: &[f64], point: &[f64], weight: f64) -> f64;
 
@@ -91,8 +110,8 @@ pub trait LeafModel: Clone + Send + Sync {
     fn add_class_probabilities(&self, _total: &[f64], _weight: f64, _out: &mut [f64]) {
         unreachable!("not a classification leaf")
     }
-    /// How much a point at `point` teaches about the leaf's box `[lo, hi]` of relative volume `volume` (ALC).
-    fn alc(&self, _fit: &Fit, _origin: &[f64], _point: &[f64], _lo: &[f64], _hi: &[f64], _volume: f64) -> f64 {
+    /// How much each of a leaf's points teaches about its box (ALC), appended to `out`.
+    fn alc(&self, _fit: &Fit, _origin: &[f64], _bounds: &Bounds, _points: PointsOf, _out: &mut Vec<f64>) {
         unreachable!("not a regression leaf")
     }
     /// Entropy of the leaf's class probabilities.

@@ -3,10 +3,13 @@
 //! With counts `a_k`, `n = sum a_k`, `K` classes and `a0` pseudo-counts a class:
 //! `ln Z = lnG(K a0) - lnG(K a0 + n) + sum_k [lnG(a0 + a_k) - lnG(a0)]`, predictive `(a_k + a0) / (n + K a0)`.
 
+use pulp::{Arch, WithSimd};
+
 use super::{Fit, LeafModel, SWAMPED};
-use crate::config::{Division, Evidence};
+use crate::config::Division;
+use crate::num::lanes::{LANES, Lane, ln_gamma_parts_lanes, ln_lanes};
 use crate::num::ln;
-use crate::num::special::{ln_gamma, ln_gamma_parts};
+use crate::num::special::ln_gamma;
 use crate::tree::Split;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -43,22 +46,6 @@ impl Multinomial {
         *self = Self::new(n_classes, self.dirichlet);
     }
 
-    fn ln_z(&self, stats: &[f64]) -> f64 {
-        let (ln_gamma_n, mut product) = ln_gamma_parts(self.pseudo_total + stats[0].max(0.0));
-        let mut value = self.ln_gamma_total - ln_gamma_n;
-        // A class without counts contributes lnG(a0) - lnG(a0) = 0.
-        for &count in stats[1..].iter().filter(|&&count| count > 0.0) {
-            let (ln_gamma_k, product_k) = ln_gamma_parts(self.pseudo_count + count);
-            value += ln_gamma_k - self.ln_gamma_count;
-            product /= product_k;
-            if !(1e-200..1e200).contains(&product) {
-                value += ln(product);
-                product = 1.0;
-            }
-        }
-        value + ln(product)
-    }
-
     /// The denominator is summed from the counts, so that the probabilities add up to 1 whatever rounding has done to the total.
     fn denominator(&self, stats: &[f64]) -> f64 {
         stats[1..].iter().map(|count| count.max(0.0)).sum::<f64>() + self.pseudo_total
@@ -90,6 +77,7 @@ impl LeafModel for Multinomial {
         Vec::new()
     }
 
+    #[inline]
     fn observe(&self, stats: &mut [f64], _origin: &[f64], point: &[f64], weight: f64) {
         stats[0] += weight;
         stats[1 + point[0] as usize] += weight;
@@ -105,6 +93,10 @@ impl LeafModel for Multinomial {
         None
     }
 
+    fn divides_by_cut(&self, _division: Division) -> bool {
+        false
+    }
+
     fn divide(&self, _division: Division, retired: &[f64], _origin: &[f64], _split: &Split, share: f64, left: &mut [f64]) {
         for (l, r) in left.iter_mut().zip(retired) {
             *l = share * r;
@@ -117,25 +109,21 @@ impl LeafModel for Multinomial {
         stats[1..].iter().all(|count| *count >= -slack) && (stats[0] - n).abs() <= slack
     }
 
-    fn ln_evidence(&self, evidence: Evidence, total: &[f64], retired: &[f64], _origin: &[f64], _scratch: &mut Vec<f64>) -> f64 {
-        match evidence {
-            Evidence::Joint => self.ln_z(total),
-            Evidence::Conditional => self.ln_z(total) - self.ln_z(retired),
-        }
-    }
-
     fn posterior_row(&self, total: &[f64], _origin: &[f64], row: &mut [f64]) {
         row.copy_from_slice(total);
     }
 
-    fn ln_evidence_rows(&self, rows: &[f64], _n: &[f64], out: &mut [f64]) {
-        for (row, value) in rows.chunks_exact(self.stat_len()).zip(out) {
-            *value = self.ln_z(row);
-        }
+    fn ln_z_rows(&self, rows: &[f64], _n: &[f64], _scratch: &mut Vec<Lane>, out: &mut [f64]) {
+        Arch::new().dispatch(Kernel { model: self, rows, out });
     }
 
-    fn fit(&self, evidence: Evidence, total: &[f64], retired: &[f64], origin: &[f64], fit: &mut Fit) {
-        fit.ln_evidence = self.ln_evidence(evidence, total, retired, origin, &mut fit.factor);
+    /// The counts are all there is to know.
+    fn fit(&self, _total: &[f64], _origin: &[f64], _fit: &mut Fit) -> bool {
+        true
+    }
+
+    fn evidence_predicts(&self) -> bool {
+        true
     }
 
     fn ln_predictive(&self, _fit: &Fit, total: &[f64], _origin: &[f64], point: &[f64], weight: f64) -> f64 {
@@ -157,6 +145,51 @@ impl LeafModel for Multinomial {
     fn entropy(&self, total: &[f64]) -> f64 {
         let n = self.denominator(total);
         (0..self.n_classes).map(|class| self.numerator(total, class) / n).map(|p| if p > 0.0 { -p * ln(p) } else { 0.0 }).sum()
+    }
+}
+
+/// `ln Z` of many leaves, eight abreast.
+struct Kernel<'a> {
+    model: &'a Multinomial,
+    rows: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl WithSimd for Kernel<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _simd: S) {
+        let Self { model, rows, out } = self;
+        /// Classes whose products are taken together: each is between 1e-12 and 1e10.
+        const AT_A_TIME: usize = 16;
+        let stat_len = model.stat_len();
+        for (at, out) in out.chunks_mut(LANES).enumerate() {
+            // Lanes beyond the last row repeat it. Rounding may have brought a count just below zero.
+            let first = |lane: usize| (at * LANES + lane.min(out.len() - 1)) * stat_len;
+            let column = |entry: usize| -> Lane { std::array::from_fn(|lane| rows[first(lane) + entry].max(0.0)) };
+            let (ln_gamma_n, mut product) = ln_gamma_parts_lanes(column(0).map(|n| model.pseudo_total + n));
+            let mut ln_z = ln_gamma_n.map(|ln_gamma_n| model.ln_gamma_total - ln_gamma_n);
+            for class in 1..stat_len {
+                let counts = column(class);
+                let (ln_gamma_k, product_k) = ln_gamma_parts_lanes(counts.map(|count| model.pseudo_count + count));
+                for lane in 0..LANES {
+                    // A class without counts contributes lnG(a0) - lnG(a0) = 0.
+                    let seen = counts[lane] > 0.0;
+                    ln_z[lane] += if seen { ln_gamma_k[lane] - model.ln_gamma_count } else { 0.0 };
+                    product[lane] /= if seen { product_k[lane] } else { 1.0 };
+                }
+                if class % AT_A_TIME == 0 {
+                    let ln_product = ln_lanes(product);
+                    (0..LANES).for_each(|lane| ln_z[lane] += ln_product[lane]);
+                    product = [1.0; LANES];
+                }
+            }
+            let ln_product = ln_lanes(product);
+            for (lane, out) in out.iter_mut().enumerate() {
+                *out = ln_z[lane] + ln_product[lane];
+            }
+        }
     }
 }
 

@@ -11,11 +11,17 @@ const ONE: u64 = 1023 << 52;
 /// Natural logarithm, within two units in the last place.
 #[inline]
 pub fn ln(x: f64) -> f64 {
-    if (f64::MIN_POSITIVE..f64::INFINITY).contains(&x) { ln_normal(x) } else { libm::log(x) }
+    if is_normal_positive(x) { ln_normal(x) } else { libm::log(x) }
+}
+
+/// Whether [`ln_normal`] may be asked.
+#[inline(always)]
+pub(super) fn is_normal_positive(x: f64) -> bool {
+    (f64::MIN_POSITIVE..f64::INFINITY).contains(&x)
 }
 
 /// `x = m 2^e` with `m` in [sqrt(1/2), sqrt(2)), and `ln m = 2 atanh(s)` with `s = (m - 1)/(m + 1)`, `s^2 < 0.0295`.
-#[inline]
+#[inline(always)]
 pub(crate) fn ln_normal(x: f64) -> f64 {
     // Subtracting the bits of sqrt(1/2) makes the exponent field count from there.
     const SQRT_HALF: u64 = 0x3FE6_A09E_667F_3BCD;

@@ -2,29 +2,32 @@
 
 use super::{LN_2PI, exp, ln};
 
-/// `ln Gamma(x)` for `x > 0`. Absolute error below 1e-13 of the larger of 1 and the result.
+/// `ln Gamma(x)` for `x > 0`: Stirling's series, with the recurrence below 10. Absolute error below 1e-13 of the larger of 1 and the result.
 pub fn ln_gamma(x: f64) -> f64 {
-    let (value, product) = ln_gamma_parts(x);
-    if product == 1.0 { value } else { value - ln(product) }
+    debug_assert!(x > 0.0);
+    let (shifted, product) = shift_up(x);
+    stirling(shifted, ln(shifted)) - ln(product)
 }
 
-/// `ln Gamma(x) = value - ln(product)`: Stirling's series above 10, where the recurrence moves smaller arguments. Sums of many such terms
-/// need one logarithm for all their products.
-#[inline]
-pub fn ln_gamma_parts(x: f64) -> (f64, f64) {
-    debug_assert!(x > 0.0);
-    // Rounding may bring a count just below zero; it must not start a long way up.
-    let mut x = x.max(f64::MIN_POSITIVE);
-    let mut product = 1.0;
-    while x < 10.0 {
-        product *= x;
-        x += 1.0;
-    }
+/// `(x + 8, x (x+1) ... (x+7))` below 10 and `(x, 1)` from there on. The factors pair up: with `t = x (x+7)` they are `t`, `t + 6`, `t + 10`
+/// and `t + 12`.
+#[inline(always)]
+pub(super) fn shift_up(x: f64) -> (f64, f64) {
+    // Rounding may bring a count just below zero.
+    let x = x.max(f64::MIN_POSITIVE);
+    let t = x * (x + 7.0);
+    let product = (t * (t + 6.0)) * ((t + 10.0) * (t + 12.0));
+    if x < 10.0 { (x + 8.0, product) } else { (x, 1.0) }
+}
+
+/// `ln Gamma(x)` for `x >= 8`, where six terms of the series leave less than 2e-14.
+#[inline(always)]
+pub(super) fn stirling(x: f64, ln_x: f64) -> f64 {
     let r = 1.0 / x;
     let r2 = r * r;
     let series =
         r * (1.0 / 12.0 - r2 * (1.0 / 360.0 - r2 * (1.0 / 1260.0 - r2 * (1.0 / 1680.0 - r2 * (1.0 / 1188.0 - r2 * (691.0 / 360_360.0))))));
-    ((x - 0.5) * ln(x) - x + 0.5 * LN_2PI + series, product)
+    (x - 0.5) * ln_x - x + 0.5 * LN_2PI + series
 }
 
 /// Standard normal density.

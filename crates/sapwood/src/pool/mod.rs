@@ -15,6 +15,8 @@ pub struct Pool {
     n_inputs: usize,
     point_len: usize,
     x: Vec<f64>,
+    /// The inputs again, an input at a time: a leaf asks for one input of many points.
+    columns: Vec<Vec<f64>>,
     y: Vec<f64>,
     points: Vec<f64>,
     weights: Vec<f64>,
@@ -30,6 +32,7 @@ impl Pool {
             n_inputs,
             point_len,
             x: Vec::new(),
+            columns: vec![Vec::new(); n_inputs],
             y: Vec::new(),
             points: Vec::new(),
             weights: Vec::new(),
@@ -65,6 +68,7 @@ impl Pool {
         let slot = self.free.pop().unwrap_or_else(|| {
             let slot = self.y.len();
             self.x.resize((slot + 1) * self.n_inputs, 0.0);
+            self.columns.iter_mut().for_each(|column| column.push(0.0));
             self.y.push(0.0);
             self.points.resize((slot + 1) * self.point_len, 0.0);
             self.weights.push(0.0);
@@ -73,6 +77,9 @@ impl Pool {
         });
         let ix = slot as usize;
         self.x[ix * self.n_inputs..(ix + 1) * self.n_inputs].copy_from_slice(x);
+        for (column, value) in self.columns.iter_mut().zip(x) {
+            column[ix] = *value;
+        }
         self.y[ix] = y;
         self.weights[ix] = weight;
         self.arrivals[ix] = arrival;
@@ -97,6 +104,12 @@ impl Pool {
     pub fn x(&self, slot: u32) -> &[f64] {
         let start = slot as usize * self.n_inputs;
         &self.x[start..start + self.n_inputs]
+    }
+
+    /// One input of every slot.
+    #[inline]
+    pub fn column(&self, dim: usize) -> &[f64] {
+        &self.columns[dim]
     }
 
     pub fn y(&self, slot: u32) -> f64 {

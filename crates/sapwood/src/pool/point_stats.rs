@@ -39,6 +39,15 @@ impl PointStats {
         self.stat_len > 0 && self.origin == origin
     }
 
+    /// `stats += statistics of a point`, about any origin.
+    pub fn observe<M: LeafModel>(&self, model: &M, pool: &Pool, stats: &mut [f64], origin: &[f64], slot: u32) {
+        if self.are_about(origin) {
+            self.add_to(stats, slot);
+        } else {
+            model.observe(stats, origin, pool.point(slot), pool.weight(slot));
+        }
+    }
+
     #[inline]
     pub fn add_to(&self, stats: &mut [f64], slot: u32) {
         let start = slot as usize * self.stat_len;

@@ -17,10 +17,8 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use super::Component;
+use crate::num::lanes::{LANES, Lane};
 use crate::num::{exp_normal, ln_normal};
-
-const LANES: usize = 8;
-type Lane = [f64; LANES];
 
 /// Where the series is good enough, and how many steps bring any smaller number of degrees there.
 const SERIES_DF: f64 = 12.0;

@@ -1,15 +1,22 @@
 //! A leaf: which points it holds and their sufficient statistics.
 
-use crate::config::Evidence;
 use crate::leaf::{Fit, LeafModel};
-use crate::pool::Pool;
+use crate::pool::{PointStats, Pool};
+
+/// How well a leaf explains its points, under one version of the prior.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LeafEvidence {
+    /// `ln Z` of active and retired points together: ratios of it predict.
+    pub ln_z: f64,
+    /// What moves compare: `ln_z` with the treatment of the retired part that was asked for. Minus infinity where the (improper) prior
+    /// cannot support the leaf.
+    pub ln_evidence: f64,
+}
 
 #[derive(Debug, Default)]
 pub struct LeafNode {
     /// Slots of the active points in this leaf.
     pub slots: Vec<u32>,
-    /// By dimension, the same slots sorted by input value (missing values last, ties by arrival); empty until asked for.
-    sorted: Vec<Vec<u32>>,
     pub origin: Vec<f64>,
     pub active: Vec<f64>,
     pub retired: Vec<f64>,
@@ -25,6 +32,9 @@ pub struct LeafNode {
     fit: Fit,
     /// The prior's version that `fit` was computed under; 0 if it must be computed again.
     fit_version: u64,
+    evidence: LeafEvidence,
+    /// The same for `evidence`.
+    evidence_version: u64,
 }
 
 impl Clone for LeafNode {
@@ -38,10 +48,6 @@ impl Clone for LeafNode {
     fn clone_from(&mut self, source: &Self) {
         self.clear();
         self.slots.extend_from_slice(&source.slots);
-        self.sorted.resize_with(source.sorted.len(), Vec::new);
-        for (target, order) in self.sorted.iter_mut().zip(&source.sorted) {
-            target.extend_from_slice(order);
-        }
         self.origin.extend_from_slice(&source.origin);
         self.active.extend_from_slice(&source.active);
         self.retired.extend_from_slice(&source.retired);
@@ -53,37 +59,15 @@ impl Clone for LeafNode {
         self.scored = source.scored;
         self.fit.clone_from(&source.fit);
         self.fit_version = source.fit_version;
+        self.evidence = source.evidence;
+        self.evidence_version = source.evidence_version;
     }
-}
-
-/// A point's place in an order along one dimension, as one integer: value (missing last), then arrival, then slot. Two points of one pool
-/// arrive less than 2^32 rows apart, so the low half of the arrival tells them apart and the slot never decides.
-pub type SortKey = u128;
-
-#[inline]
-fn sort_key(pool: &Pool, dim: usize, slot: u32) -> SortKey {
-    let value = pool.x(slot)[dim];
-    let ordered = if value.is_nan() {
-        u64::MAX
-    } else {
-        // Negative zero counts as zero, as it does for every split. Flipping bits makes the order of floats that of integers.
-        let bits = (value + 0.0).to_bits();
-        bits ^ (((bits as i64 >> 63) as u64) | 1 << 63)
-    };
-    u128::from(ordered) << 64 | u128::from(pool.arrival(slot) as u32) << 32 | u128::from(slot)
-}
-
-/// Where a point stands, or would stand, in an order along `dim`.
-fn position_in(order: &[u32], pool: &Pool, dim: usize, slot: u32) -> usize {
-    let own = sort_key(pool, dim, slot);
-    order.partition_point(|&other| sort_key(pool, dim, other) < own)
 }
 
 impl LeafNode {
     /// Empty the leaf, keeping its allocations.
     pub fn clear(&mut self) {
         self.slots.clear();
-        self.sorted.iter_mut().for_each(Vec::clear);
         self.origin.clear();
         self.active.clear();
         self.retired.clear();
@@ -113,56 +97,14 @@ impl LeafNode {
         out.extend(self.active.iter().zip(&self.retired).map(|(a, r)| a + r));
     }
 
-    /// The slots sorted along one dimension.
-    pub fn sorted(&mut self, dim: usize, pool: &Pool, keys: &mut Vec<SortKey>) -> &[u32] {
-        if self.sorted.len() <= dim {
-            self.sorted.resize_with(pool.n_inputs(), Vec::new);
-        }
-        let order = &mut self.sorted[dim];
-        if order.len() != self.slots.len() {
-            // Keys are gathered first: comparing through the pool would be most of the cost.
-            keys.clear();
-            keys.extend(self.slots.iter().map(|&slot| sort_key(pool, dim, slot)));
-            keys.sort_unstable();
-            order.clear();
-            order.extend(keys.iter().map(|&key| key as u32));
-        }
-        order
-    }
-
-    /// An order that [`LeafNode::sorted`] has made.
-    pub fn sorted_ready(&self, dim: usize) -> &[u32] {
-        &self.sorted[dim]
-    }
-
-    /// Take over slots that are already sorted along `dim`.
-    pub fn set_slots_sorted(&mut self, dim: usize, n_inputs: usize, first: &[u32], second: &[u32]) {
-        self.slots.extend_from_slice(first);
-        self.slots.extend_from_slice(second);
-        self.sorted.resize_with(n_inputs, Vec::new);
-        self.sorted[dim].extend_from_slice(&self.slots);
-    }
-
-    pub fn add_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, slot: u32) {
-        for (dim, order) in self.sorted.iter_mut().enumerate() {
-            if order.len() == self.slots.len() && !order.is_empty() {
-                let at = position_in(order, pool, dim, slot);
-                order.insert(at, slot);
-            }
-        }
+    pub fn add_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32) {
         self.slots.push(slot);
-        model.observe(&mut self.active, &self.origin, pool.point(slot), pool.weight(slot));
+        point_stats.observe(model, pool, &mut self.active, &self.origin, slot);
         self.invalidate();
     }
 
     /// Take a point out of the active part. Returns its position in `slots`; the last slot moves there.
     pub fn remove_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, slot: u32) -> usize {
-        for (dim, order) in self.sorted.iter_mut().enumerate() {
-            if order.len() == self.slots.len() {
-                let at = position_in(order, pool, dim, slot);
-                order.remove(at);
-            }
-        }
         let position = self.slots.iter().position(|&other| other == slot).expect("a leaf holds the points that fall in it");
         self.slots.swap_remove(position);
         self.n_forgotten += 1;
@@ -193,6 +135,7 @@ impl LeafNode {
         model.observe(&mut self.retired, &self.origin, pool.point(slot), pool.weight(slot));
         // Even where nothing is forgotten, the evidence may tell retired points from active ones, and the sum rounds differently.
         self.fit_version = 0;
+        self.evidence_version = 0;
         position
     }
 
@@ -210,7 +153,6 @@ impl LeafNode {
     /// Add another leaf's points and statistics to this one (a prune).
     pub fn merge<M: LeafModel>(&mut self, model: &M, other: &LeafNode) {
         self.slots.extend_from_slice(&other.slots);
-        self.sorted.iter_mut().for_each(Vec::clear);
         self.n_forgotten += other.n_forgotten;
         add_shifted(model, &mut self.active, &self.origin, &other.active, &other.origin);
         add_shifted(model, &mut self.retired, &self.origin, &other.retired, &other.origin);
@@ -232,14 +174,25 @@ impl LeafNode {
     }
 
     /// The posterior under the prior's present version, computed if need be.
-    pub fn refit<M: LeafModel>(&mut self, model: &M, evidence: Evidence, version: u64, total: &mut Vec<f64>) -> &Fit {
+    pub fn refit<M: LeafModel>(&mut self, model: &M, version: u64, total: &mut Vec<f64>) -> &Fit {
         if self.fit_version != version {
             self.total(total);
-            model.fit(evidence, total, &self.retired, &self.origin, &mut self.fit);
+            let supported = model.fit(total, &self.origin, &mut self.fit);
             // A fit that the prior does not support borrows the stream's running scale, which the next row will move.
-            self.fit_version = if self.fit.ln_evidence == f64::NEG_INFINITY { 0 } else { version };
+            self.fit_version = if supported { version } else { 0 };
         }
         &self.fit
+    }
+
+    /// The evidence if it is up to date.
+    pub fn evidence_at(&self, version: u64) -> Option<LeafEvidence> {
+        (self.evidence_version == version).then_some(self.evidence)
+    }
+
+    /// Keep the evidence of the statistics as they are.
+    pub fn set_evidence(&mut self, evidence: LeafEvidence, version: u64) {
+        self.evidence = evidence;
+        self.evidence_version = version;
     }
 
     /// The posterior if it is up to date.
@@ -255,6 +208,7 @@ impl LeafNode {
     /// Forget what was derived from statistics or prior that have changed.
     pub fn invalidate(&mut self) {
         self.fit_version = 0;
+        self.evidence_version = 0;
         self.scored = false;
     }
 }

@@ -7,7 +7,7 @@
 mod leaf_node;
 mod prior;
 
-pub use leaf_node::{LeafNode, SortKey, add_shifted};
+pub use leaf_node::{LeafEvidence, LeafNode, add_shifted};
 pub use prior::TreePrior;
 
 /// A rule `x[dim] < cut` goes left; a missing value follows `nan_left`.
@@ -21,7 +21,12 @@ pub struct Split {
 impl Split {
     #[inline]
     pub fn goes_left(&self, x: &[f64]) -> bool {
-        let value = x[self.dim as usize];
+        self.sends_left(x[self.dim as usize])
+    }
+
+    /// Whether a value of the split's own dimension goes left.
+    #[inline]
+    pub fn sends_left(&self, value: f64) -> bool {
         value < self.cut || (self.nan_left && value.is_nan())
     }
 }
@@ -144,6 +149,11 @@ impl Forest {
     /// Two different leaves at once.
     pub fn two_leaves_mut(&mut self, a: usize, b: usize) -> (&mut LeafNode, &mut LeafNode) {
         pick_two(&mut self.leaves, a, b)
+    }
+
+    /// Three different leaves at once.
+    pub fn three_leaves_mut(&mut self, which: [usize; 3]) -> [&mut LeafNode; 3] {
+        self.leaves.get_disjoint_mut(which).expect("three different leaves")
     }
 
     /// Store a branch; it takes over one reference to each child.

@@ -1,7 +1,7 @@
 //! What rounding does to a leaf's sums as points come and go.
 
 use sapwood::leaf::{FixedPrior, Gaussian, GaussianPrior, LeafModel};
-use sapwood::pool::Pool;
+use sapwood::pool::{PointStats, Pool};
 use sapwood::tree::LeafNode;
 
 use crate::common::Noise;
@@ -28,7 +28,7 @@ impl Window {
     fn add(&mut self, y: f64) {
         self.arrival += 1;
         let slot = self.pool.insert(&[0.0], y, 1.0, self.arrival, |point| point[0] = y);
-        self.leaf.add_point(&self.model, &self.pool, slot);
+        self.leaf.add_point(&self.model, &self.pool, &PointStats::default(), slot);
         self.leaf.keep_centred(&self.model, &self.pool, &mut self.total);
     }
 

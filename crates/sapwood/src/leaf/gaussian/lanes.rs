@@ -8,21 +8,21 @@ use pulp::{Arch, WithSimd};
 use super::Gaussian;
 use crate::leaf::LeafModel;
 use crate::num::cholesky::packed_ix;
-use crate::num::special::ln_gamma;
+use crate::num::lanes::{LANES, Lane, ln_gamma_lanes, ln_lanes};
 use crate::num::{LN_2PI, ln};
 
-const LANES: usize = 8;
-type Lane = [f64; LANES];
-
 /// `ln Z` of each row of posterior moments; minus infinity where a pivot is not positive or no degree of freedom is left.
-pub fn ln_evidence_rows(model: &Gaussian, rows: &[f64], n: &[f64], out: &mut [f64]) {
-    Arch::new().dispatch(Kernel { model, rows, n, out });
+pub fn ln_z_rows(model: &Gaussian, rows: &[f64], n: &[f64], scratch: &mut Vec<Lane>, out: &mut [f64]) {
+    scratch.clear();
+    scratch.resize(model.stat_len(), [0.0; LANES]);
+    Arch::new().dispatch(Kernel { model, rows, n, a: scratch, out });
 }
 
 struct Kernel<'a> {
     model: &'a Gaussian,
     rows: &'a [f64],
     n: &'a [f64],
+    a: &'a mut [Lane],
     out: &'a mut [f64],
 }
 
@@ -31,10 +31,9 @@ impl WithSimd for Kernel<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
-        let Self { model, rows, n, out } = self;
+        let Self { model, rows, n, a, out } = self;
         let stat_len = model.stat_len();
         let m = model.n_coefficients();
-        let mut a: Vec<Lane> = vec![[0.0; LANES]; stat_len];
         for (at, out) in out.chunks_mut(LANES).enumerate() {
             let first = at * LANES;
             for lane in 0..LANES {
@@ -44,17 +43,19 @@ impl WithSimd for Kernel<'_> {
                     entry[lane] = *value;
                 }
             }
-            let (product, residual, ln_scale, supported) = factor(&mut a, m);
+            let (product, residual, ln_scale, supported) = factor(a, m);
+            let n: Lane = std::array::from_fn(|lane| n[first + lane.min(out.len() - 1)]);
+            let df = n.map(|n| model.prior.df(n, m));
+            let s = residual.map(|residual| residual.max(model.prior.sum_of_squares_floor()));
+            let ln_det = ln_lanes(product);
+            let ln_half_s = ln_lanes(s.map(|s| 0.5 * s));
+            // A lane without a degree of freedom goes on with a harmless one.
+            let ln_gamma = ln_gamma_lanes(df.map(|df| if df > 0.0 { 0.5 * df } else { 1.0 }));
+            let ln_constant = model.prior.ln_constant(m);
             for (lane, value) in out.iter_mut().enumerate() {
-                let n = n[first + lane];
-                let df = model.prior.df(n, m);
-                let s = residual[lane].max(model.prior.sum_of_squares_floor());
-                *value = if supported[lane] && df > 0.0 && s > 0.0 {
-                    model.prior.ln_constant(m) - 0.5 * (n * LN_2PI + ln(product[lane]) + ln_scale[lane]) + ln_gamma(0.5 * df)
-                        - 0.5 * df * ln(0.5 * s)
-                } else {
-                    f64::NEG_INFINITY
-                };
+                let ln_z = ln_constant - 0.5 * (n[lane] * LN_2PI + ln_det[lane] + ln_scale[lane]) + ln_gamma[lane]
+                    - 0.5 * df[lane] * ln_half_s[lane];
+                *value = if supported[lane] && df[lane] > 0.0 && s[lane] > 0.0 { ln_z } else { f64::NEG_INFINITY };
             }
         }
     }

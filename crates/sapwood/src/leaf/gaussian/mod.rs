@@ -10,14 +10,16 @@
 //! then gives everything: `|G*|` from the first `m` pivots, `S` as the Schur complement of the last, and the mean and leverage at any
 //! input by one forward solve.
 
+mod alc;
 mod lanes;
 mod prior;
 
 pub use prior::{FixedPrior, GaussianPrior, Pseudo};
 
-use super::{Fit, LeafModel, SWAMPED, Scale};
-use crate::config::{Division, Evidence};
-use crate::num::cholesky::{backward_solve, factor_leading, forward_solve, ln_det, packed_ix, packed_len};
+use super::{Bounds, Fit, LeafModel, PointsOf, SWAMPED, Scale};
+use crate::config::Division;
+use crate::num::cholesky::{factor_leading, forward_solve, packed_ix, packed_len};
+use crate::num::lanes::{LANES, Lane};
 use crate::num::special::{ln_gamma, normal_cdf, normal_pdf};
 use crate::num::{LN_2PI, ln};
 use crate::predict::StudentT;
@@ -74,31 +76,6 @@ impl Gaussian {
         (s > 0.0).then_some((df, s))
     }
 
-    fn ln_z(&self, total: &[f64], origin: &[f64], factor: &mut Vec<f64>) -> Option<(f64, f64, f64)> {
-        let m = self.n_coefficients();
-        let (df, s) = self.posterior(total, origin, factor)?;
-        let ln_z =
-            self.prior.ln_constant(m) - 0.5 * total[0] * LN_2PI - 0.5 * ln_det(factor, m) + ln_gamma(0.5 * df) - 0.5 * df * ln(0.5 * s);
-        Some((ln_z, df, s))
-    }
-
-    fn with_evidence_kind(
-        &self,
-        evidence: Evidence,
-        ln_z: f64,
-        total: &[f64],
-        retired: &[f64],
-        origin: &[f64],
-        scratch: &mut Vec<f64>,
-    ) -> f64 {
-        match evidence {
-            Evidence::Joint if total[0] > 0.0 => ln_z + self.retired_bonus() * retired[0] / total[0],
-            Evidence::Joint => ln_z,
-            // A retired part that its prior cannot normalise is left where it is.
-            Evidence::Conditional => ln_z - self.ln_z(retired, origin, scratch).map_or(0.0, |(ln_z0, _, _)| ln_z0),
-        }
-    }
-
     /// The mean of the inputs behind these statistics, as an encoded point.
     pub(crate) fn centre_of(&self, total: &[f64], origin: &[f64]) -> Vec<f64> {
         let offset = |i: usize| if total[0] > 0.0 { total[packed_ix(i + 1, 0)] / total[0] } else { 0.0 };
@@ -135,6 +112,13 @@ impl Gaussian {
 fn with_scratch<T>(len: usize, f: impl FnOnce(&mut [f64]) -> T) -> T {
     const ON_STACK: usize = 32;
     if len <= ON_STACK { f(&mut [0.0; ON_STACK][..len]) } else { f(&mut vec![0.0; len]) }
+}
+
+/// The same for a slice of lanes.
+#[inline(always)]
+fn with_lanes<T>(len: usize, f: impl FnOnce(&mut [Lane]) -> T) -> T {
+    const ON_STACK: usize = 32;
+    if len <= ON_STACK { f(&mut [[0.0; LANES]; ON_STACK][..len]) } else { f(&mut vec![[0.0; LANES]; len]) }
 }
 
 /// Express packed augmented moments about `to` instead of `from`.
@@ -188,6 +172,7 @@ impl LeafModel for Gaussian {
         self.prior.centre().map_or_else(|| (0..=self.n_regressors).map(|i| self.scale.mean(i)).collect(), <[f64]>::to_vec)
     }
 
+    #[inline]
     fn observe(&self, stats: &mut [f64], origin: &[f64], point: &[f64], weight: f64) {
         stats[0] += weight;
         let mut row = 1;
@@ -232,6 +217,10 @@ impl LeafModel for Gaussian {
             mean * mean > FAR * variance && mean.abs() > 1e-9 * origin[i].abs()
         });
         far.then(|| (0..origin.len()).map(|i| origin[i] + total[packed_ix(i + 1, 0)] / n).collect())
+    }
+
+    fn divides_by_cut(&self, division: Division) -> bool {
+        division == Division::Gaussian && self.n_regressors > 0
     }
 
     /// Proportional, or as if the retired inputs had been jointly Gaussian with the retired target: the split cuts that Gaussian in two, and
@@ -297,36 +286,27 @@ impl LeafModel for Gaussian {
         stats[0] >= 0.0 && proper.posterior(stats, origin, &mut Vec::new()).is_some_and(|(df, s)| df.is_finite() && s.is_finite())
     }
 
-    fn ln_evidence(&self, evidence: Evidence, total: &[f64], retired: &[f64], origin: &[f64], scratch: &mut Vec<f64>) -> f64 {
-        match self.ln_z(total, origin, scratch) {
-            Some((ln_z, _, _)) => self.with_evidence_kind(evidence, ln_z, total, retired, origin, scratch),
-            None => f64::NEG_INFINITY,
-        }
-    }
-
     fn posterior_row(&self, total: &[f64], origin: &[f64], row: &mut [f64]) {
         row.copy_from_slice(total);
         self.prior.add_to(row, origin);
     }
 
-    fn ln_evidence_rows(&self, rows: &[f64], n: &[f64], out: &mut [f64]) {
-        lanes::ln_evidence_rows(self, rows, n, out);
+    fn ln_z_rows(&self, rows: &[f64], n: &[f64], scratch: &mut Vec<Lane>, out: &mut [f64]) {
+        lanes::ln_z_rows(self, rows, n, scratch, out);
     }
 
     fn retired_bonus(&self) -> f64 {
         self.prior.retired_bonus(self.n_coefficients())
     }
 
-    fn fit(&self, evidence: Evidence, total: &[f64], retired: &[f64], origin: &[f64], fit: &mut Fit) {
-        match self.ln_z(total, origin, &mut fit.factor) {
-            Some((ln_z, df, s)) => {
-                (fit.df, fit.sum_of_squares) = (df, s);
-                let mut scratch = Vec::new();
-                fit.ln_evidence = self.with_evidence_kind(evidence, ln_z, total, retired, origin, &mut scratch);
+    fn fit(&self, total: &[f64], origin: &[f64], fit: &mut Fit) -> bool {
+        match self.posterior(total, origin, &mut fit.factor) {
+            Some(known) => {
+                (fit.df, fit.sum_of_squares) = known;
+                true
             }
             None => {
                 // The improper prior has no posterior here. Moves must leave this state; until they do, predict under the proper prior.
-                fit.ln_evidence = f64::NEG_INFINITY;
                 let fallback = Gaussian { prior: self.prior.proper_fallback(&self.scale), ..self.clone() };
                 let known = fallback.posterior(total, origin, &mut fit.factor);
                 // Moments that rounding has made impossible count as none.
@@ -340,8 +320,14 @@ impl LeafModel for Gaussian {
                     (0..m).for_each(|i| fit.factor[packed_ix(i, i)] = 1.0);
                     (fallback.prior.df(0.0, m), fallback.prior.sum_of_squares_floor())
                 });
+                false
             }
         }
+    }
+
+    /// Without a unit there is no density to speak of.
+    fn evidence_predicts(&self) -> bool {
+        self.has_unit()
     }
 
     /// `ln Z(stats + weight * point) - ln Z(stats)`, by a rank-one change; for weight 1 the Student-t density.
@@ -365,28 +351,8 @@ impl LeafModel for Gaussian {
         StudentT { df: fit.df, location, scale: (noise * (1.0 + leverage)).sqrt(), noise_share: 1.0 / (1.0 + leverage) }
     }
 
-    /// `V / (1 + z'g) * integral over the box of ([1,u]'g)^2 du` with `g = G*^-1 z`: the mean square of a linear function over a box is its
-    /// squared value at the centre plus `sum g_i^2 side_i^2 / 12`.
-    fn alc(&self, fit: &Fit, origin: &[f64], point: &[f64], lo: &[f64], hi: &[f64], volume: f64) -> f64 {
-        let m = self.n_coefficients();
-        with_scratch(2 * m, |scratch| {
-            let (z, g) = scratch.split_at_mut(m);
-            self.design(origin, point, z);
-            g.copy_from_slice(z);
-            forward_solve(&fit.factor, g);
-            let leverage: f64 = g.iter().map(|v| v * v).sum();
-            backward_solve(&fit.factor, g);
-            let mut centre = g[0];
-            let mut spread = 0.0;
-            for i in 0..self.n_regressors {
-                let side = hi[i] - lo[i];
-                centre += g[i + 1] * (0.5 * (lo[i] + hi[i]) - origin[i]);
-                spread += g[i + 1] * g[i + 1] * side * side / 12.0;
-            }
-            // With two or fewer degrees of freedom the variance does not exist; the scale stands in for it.
-            let variance = fit.sum_of_squares / if fit.df > 2.0 { fit.df - 2.0 } else { fit.df };
-            variance / (1.0 + leverage) * volume * (centre * centre + spread)
-        })
+    fn alc(&self, fit: &Fit, origin: &[f64], bounds: &Bounds, points: PointsOf, out: &mut Vec<f64>) {
+        alc::scores(self, fit, origin, bounds, points, out);
     }
 }
 

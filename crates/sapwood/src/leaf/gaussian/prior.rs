@@ -184,7 +184,7 @@ impl Pseudo {
         backward_solve(&factor, &mut slope);
 
         let target_variance = scale.variance(q);
-        let unit = if target_variance > 0.0 { target_variance } else { stand_in_variance(scale.mean(q)) };
+        let unit = if target_variance > 0.0 { target_variance } else { stand_in_variance(scale.mean(q), n) };
         // Degrees of freedom spent on the line; while there are hardly more rows than columns the line is not credited with anything.
         let freedom = n - m as f64;
         let residual = if freedom > 0.0 { ((1.0 - explained) * n / freedom).clamp(1e-12, 1.0) } else { 1.0 };
@@ -221,8 +221,10 @@ impl Pseudo {
     }
 }
 
-/// A variance for predictions made before the target has shown any: far below its magnitude.
-fn stand_in_variance(mean: f64) -> f64 {
-    let sd = 1e-6 * mean.abs();
+/// A variance for predictions made before the target has shown any: its own magnitude at first (1 if that is nothing either), less with
+/// every row that repeats the same value, and at last far below it.
+fn stand_in_variance(mean: f64, n: f64) -> f64 {
+    let magnitude = if mean == 0.0 { 1.0 } else { mean.abs() };
+    let sd = magnitude * libm::exp2(-n).max(1e-6);
     (sd * sd).max(f64::MIN_POSITIVE * 1e20)
 }

@@ -1,0 +1,154 @@
+"""Instructions of one step of a cloud whose pool is full: the cost that no neighbour's load changes.
+
+    python -m benchmarks.speed.instructions           count, and compare with benchmarks/speed/budget.json
+    python -m benchmarks.speed.instructions --bless   count, and write the budget anew
+
+Counted by callgrind, inside one function of crates/sapwood/examples/steady_step.rs, so that starting and filling the
+pool are left out. The exit code says whether every job stays within its budget and 5 %; where valgrind is missing, or
+the processor is not the budget's kind, nothing is counted and that is said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.machine import REPOSITORY
+
+BUDGET = Path(__file__).parent / "budget.json"
+JOBS = {
+    "friedman-orand": "Friedman, random discard, w=200, N=1000, linear leaves",
+    "prices": "generated prices, w=100, lambda=.8, N=1000, multinomial leaves",
+}
+ALLOWED_GROWTH = 0.05
+_PROGRAM = "steady_step"
+_REGION = "*counted_region*"
+
+
+class Uncountable(Exception):
+    """Nothing can be counted here, or not with numbers that could be compared."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """What one job took, and what it may take; no budget for a job that is new."""
+
+    job: str
+    instructions: int
+    budget: int | None
+
+    @property
+    def ratio(self) -> float:
+        return self.instructions / self.budget if self.budget else 1.0
+
+    @property
+    def verdict(self) -> str:
+        """In a word."""
+        if self.budget is None:
+            return "no budget"
+        if self.ratio > 1 + ALLOWED_GROWTH:
+            return "EXCEEDED"
+        return "below: bless it" if self.ratio < 1 - ALLOWED_GROWTH else "kept"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.speed.instructions",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--bless", action="store_true", help="write the budget anew")
+    options = parser.parse_args(arguments)
+    budget = json.loads(BUDGET.read_text(encoding="utf-8")) if BUDGET.exists() else {}
+    try:
+        _demand_valgrind()
+        if not options.bless:
+            _demand_processor(budget.get("processor"))
+    except Uncountable as reason:
+        print(f"instructions were not counted: {reason}")
+        return 0
+    program = build()
+    allowed = budget.get("instructions_per_step", {})
+    counts = [Count(job, count(program, job), allowed.get(job)) for job in JOBS]
+    for made in counts:
+        beside = "" if made.budget is None else f"{made.ratio:6.3f} of {made.budget:>12,}"
+        print(f"{made.verdict:16} {made.instructions:>12,} a step  {beside:24} {JOBS[made.job]}")
+    if options.bless:
+        bless(counts)
+        return 0
+    return int(any(made.verdict in ("EXCEEDED", "no budget") for made in counts))
+
+
+def build() -> Path:
+    """The program that takes the steps, compiled as it is shipped."""
+    command = ["cargo", "build", "--release", "--quiet", "--package", "sapwood", "--example", _PROGRAM]
+    subprocess.run(command, cwd=REPOSITORY, check=True)
+    target = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
+    return target / "release" / "examples" / _PROGRAM
+
+
+def count(program: Path, job: str) -> int:
+    """Instructions of one step of a job, on average."""
+    with tempfile.TemporaryDirectory() as folder:
+        profile = Path(folder) / "callgrind.out"
+        ran = subprocess.run(
+            [
+                "valgrind",
+                "--tool=callgrind",
+                "--collect-atstart=no",
+                f"--toggle-collect={_REGION}",
+                f"--callgrind-out-file={profile}",
+                str(program),
+                job,
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return instructions_of(profile.read_text(encoding="utf-8"), ran.stdout)
+
+
+def instructions_of(profile: str, said: str) -> int:
+    """The total of a callgrind profile over the number of steps that the program said it took."""
+    total = re.search(r"^(?:totals|summary): (\d+)$", profile, re.MULTILINE)
+    steps = re.match(r"(\d+) steps", said)
+    if total is None or steps is None or int(total[1]) == 0:
+        raise RuntimeError(f"callgrind counted nothing inside {_REGION}; is it still a function of {_PROGRAM}.rs?")
+    return round(int(total[1]) / int(steps[1]))
+
+
+def bless(counts: list[Count], path: Path = BUDGET) -> None:
+    """Write what was counted as what is allowed from now on."""
+    told = {"processor": processor(), "instructions_per_step": {made.job: made.instructions for made in counts}}
+    path.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    print(f"wrote {path.relative_to(REPOSITORY) if path.is_relative_to(REPOSITORY) else path}")
+
+
+def processor() -> str:
+    """The kind of processor, as far as it decides which of its code the engine runs under valgrind (no AVX-512)."""
+    info = Path("/proc/cpuinfo")
+    flags = info.read_text(encoding="utf-8") if info.exists() else ""
+    return f"{platform.machine()}{' with AVX2' if ' avx2 ' in flags else ''}"
+
+
+def _demand_valgrind() -> None:
+    if shutil.which("valgrind") is None:
+        raise Uncountable("valgrind is not installed (on Debian and Ubuntu the package valgrind)")
+
+
+def _demand_processor(blessed: str | None) -> None:
+    if blessed is not None and blessed != processor():
+        raise Uncountable(f"the budget is for {blessed}, and this is {processor()}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

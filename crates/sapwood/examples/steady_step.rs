@@ -1,0 +1,98 @@
+//! Steps of a cloud whose pool is full, for counting instructions: `steady_step JOB` warms the job's cloud up and then takes `STEPS` steps
+//! inside [`counted_region`], whose name tells a profiler what to count. `benchmarks/speed/instructions.py` runs it under callgrind.
+
+use std::f64::consts::PI;
+use std::process::ExitCode;
+
+use sapwood::bank::Member;
+use sapwood::config::{CloudConfig, Discard, Leaf, Prior, Task};
+use sapwood::rng::{Purpose, Stream};
+
+const STEPS: usize = 100;
+const SEED: u64 = 0;
+
+/// A configuration, its stream, and how many rows come before the counting starts.
+struct Job {
+    config: CloudConfig,
+    n_inputs: usize,
+    n_classes: usize,
+    n_before: usize,
+    row: fn(&mut Stream, &mut Vec<f64>) -> f64,
+}
+
+impl Job {
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "friedman-orand" => Some(Self {
+                config: CloudConfig {
+                    max_active: Some(200),
+                    discard: Discard::Random,
+                    forgetting: Some(1.0),
+                    prior: Prior::Reference,
+                    ..CloudConfig::new(Leaf::Linear)
+                },
+                n_inputs: 5,
+                n_classes: 0,
+                n_before: 800,
+                row: friedman,
+            }),
+            "prices" => Some(Self {
+                config: CloudConfig { max_active: Some(100), forgetting: Some(0.8), ..CloudConfig::new(Leaf::Multinomial) },
+                n_inputs: 4,
+                n_classes: 2,
+                n_before: 300,
+                row: prices,
+            }),
+            _ => None,
+        }
+    }
+
+    fn task(&self) -> Task {
+        self.config.leaf.task()
+    }
+}
+
+/// Friedman's function of five inputs.
+fn friedman(noise: &mut Stream, x: &mut Vec<f64>) -> f64 {
+    x.extend((0..5).map(|_| noise.uniform()));
+    10.0 * (PI * x[0] * x[1]).sin() + 20.0 * (x[2] - 0.5).powi(2) + 10.0 * x[3] + 5.0 * x[4] + normal(noise)
+}
+
+/// Like the electricity market: demand and prices of two places, and whether the price rises.
+fn prices(noise: &mut Stream, x: &mut Vec<f64>) -> f64 {
+    x.extend((0..4).map(|_| noise.uniform()));
+    let rising = if x[0] > 0.6 { x[1] > 0.3 } else { x[2] + x[3] > 1.3 };
+    f64::from(u8::from(rising != (noise.uniform() < 0.1)))
+}
+
+fn normal(noise: &mut Stream) -> f64 {
+    (-2.0 * (1.0 - noise.uniform()).ln()).sqrt() * (2.0 * PI * noise.uniform()).cos()
+}
+
+/// The steps to be counted. Its name must stay, and it must stay a function.
+#[inline(never)]
+fn counted_region(member: &mut Member, x: &[Vec<f64>], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| member.observe(x, *y, 1.0)).sum()
+}
+
+fn main() -> ExitCode {
+    let Some(job) = std::env::args().nth(1).as_deref().and_then(Job::named) else {
+        eprintln!("usage: steady_step friedman-orand|prices");
+        return ExitCode::FAILURE;
+    };
+    let mut noise = Stream::new(SEED, 0, 0, Purpose::Member);
+    let (x, y): (Vec<_>, Vec<_>) = (0..job.n_before + STEPS)
+        .map(|_| {
+            let mut x = Vec::with_capacity(job.n_inputs);
+            let y = (job.row)(&mut noise, &mut x);
+            (x, y)
+        })
+        .unzip();
+    let mut member = Member::new(&job.config, job.task(), job.n_inputs, job.n_classes, SEED).expect("an allowed configuration");
+    for (x, y) in x.iter().zip(&y).take(job.n_before) {
+        member.observe(x, *y, 1.0);
+    }
+    let ln_evidence = counted_region(&mut member, &x[job.n_before..], &y[job.n_before..]);
+    println!("{STEPS} steps, log evidence {ln_evidence:.6}");
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,133 @@
+//! Evidence of leaves that exist or are only considered, computed many at a time.
+
+use crate::config::Evidence;
+use crate::leaf::LeafModel;
+use crate::num::lanes::Lane;
+use crate::tree::LeafEvidence;
+
+/// Leaves waiting for their `ln Z`, and the results of those that have been waited for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Queue {
+    rows: Vec<f64>,
+    n: Vec<f64>,
+    ln_z: Vec<f64>,
+    scratch: Vec<Lane>,
+}
+
+/// Where to find the parts of one leaf's evidence when the queue has been worked off.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ticket {
+    whole: u32,
+    /// The retired part, where it is taken off.
+    retired: Option<u32>,
+    bonus: f64,
+}
+
+/// Rows computed at a time: enough to fill the lanes, few enough to stay in the cache.
+const BATCH: usize = 64;
+
+impl Queue {
+    /// Start over; earlier tickets are void.
+    pub fn begin(&mut self) {
+        self.rows.clear();
+        self.n.clear();
+        self.ln_z.clear();
+    }
+
+    /// Put a leaf in line.
+    pub fn push<M: LeafModel>(&mut self, model: &M, kind: Evidence, total: &[f64], retired: &[f64], origin: &[f64]) -> Ticket {
+        let whole = self.push_row(model, total, origin);
+        match kind {
+            Evidence::Joint => {
+                let share = if retired[0] != 0.0 && total[0] > 0.0 { retired[0] / total[0] } else { 0.0 };
+                Ticket { whole, retired: None, bonus: model.retired_bonus() * share }
+            }
+            Evidence::Conditional => Ticket { whole, retired: Some(self.push_row(model, retired, origin)), bonus: 0.0 },
+        }
+    }
+
+    fn push_row<M: LeafModel>(&mut self, model: &M, total: &[f64], origin: &[f64]) -> u32 {
+        let id = self.ln_z.len() + self.n.len();
+        let start = self.rows.len();
+        self.rows.resize(start + total.len(), 0.0);
+        model.posterior_row(total, origin, &mut self.rows[start..]);
+        self.n.push(total[0]);
+        if self.n.len() == BATCH {
+            self.finish(model);
+        }
+        id as u32
+    }
+
+    /// Compute what is waiting.
+    pub fn finish<M: LeafModel>(&mut self, model: &M) {
+        let done = self.ln_z.len();
+        self.ln_z.resize(done + self.n.len(), 0.0);
+        model.ln_z_rows(&self.rows, &self.n, &mut self.scratch, &mut self.ln_z[done..]);
+        self.rows.clear();
+        self.n.clear();
+    }
+
+    pub fn get(&self, ticket: Ticket) -> LeafEvidence {
+        let ln_z = self.ln_z[ticket.whole as usize];
+        // A retired part that its prior cannot normalise is left where it is.
+        let ln_z_retired = ticket.retired.map(|id| self.ln_z[id as usize]).filter(|ln_z| ln_z.is_finite()).unwrap_or(0.0);
+        LeafEvidence { ln_z, ln_evidence: ln_z + ticket.bonus - ln_z_retired }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::leaf::{Gaussian, GaussianPrior, Multinomial};
+
+    fn evidence<M: LeafModel>(model: &M, kind: Evidence, total: &[f64], retired: &[f64]) -> LeafEvidence {
+        let mut queue = Queue::default();
+        queue.begin();
+        let ticket = queue.push(model, kind, total, retired, &model.origin());
+        queue.finish(model);
+        queue.get(ticket)
+    }
+
+    /// `Z(active + retired) / Z(retired)`, and the bonus of the default prior's joint evidence.
+    fn check_kinds<M: LeafModel>(model: &M, points: &[Vec<f64>], bonus: f64) {
+        let (mut retired, mut total) = (vec![0.0; model.stat_len()], vec![0.0; model.stat_len()]);
+        points.iter().for_each(|point| model.observe(&mut total, &model.origin(), point, 1.0));
+        points[..9].iter().for_each(|point| model.observe(&mut retired, &model.origin(), point, 1.0));
+        let none = vec![0.0; model.stat_len()];
+        let ln_z = |stats: &[f64]| evidence(model, Evidence::Joint, stats, &none).ln_evidence;
+        let conditional = evidence(model, Evidence::Conditional, &total, &retired);
+        assert!((conditional.ln_evidence - (ln_z(&total) - ln_z(&retired))).abs() < 1e-12);
+        let joint = evidence(model, Evidence::Joint, &total, &retired);
+        assert!((joint.ln_evidence - (ln_z(&total) + bonus)).abs() < 1e-12);
+        assert_eq!([conditional.ln_z, joint.ln_z], [ln_z(&total); 2]);
+    }
+
+    #[test]
+    fn kinds_of_evidence() {
+        let waves =
+            |n: usize| (0..12).map(|i| (0..n).map(|j| f64::sin((3 * i + 5 * j + i * j) as f64)).collect()).collect::<Vec<Vec<f64>>>();
+        let mut model = Gaussian::linear(2, GaussianPrior::default_for(2));
+        waves(3).iter().for_each(|row| {
+            model.track(&row[..2], row[2], 1.0);
+        });
+        check_kinds(&model, &waves(3), 1.5 * 3.0 * 9.0 / 12.0);
+        check_kinds(&Gaussian::linear(2, GaussianPrior::Reference), &waves(3), 0.0);
+        let classes: Vec<Vec<f64>> = (0..12).map(|i| vec![f64::from(i % 3)]).collect();
+        check_kinds(&Multinomial::new(3, None), &classes, 0.0);
+    }
+
+    /// Fails if a batch that is worked off early loses or moves results.
+    #[test]
+    fn tickets_survive_full_batches() {
+        let model = Multinomial::new(2, None);
+        let stats = |i: usize| [i as f64, i as f64 / 4.0, 3.0 * i as f64 / 4.0];
+        let mut queue = Queue::default();
+        queue.begin();
+        let none = [0.0; 3];
+        let tickets: Vec<Ticket> = (0..3 * BATCH + 5).map(|i| queue.push(&model, Evidence::Joint, &stats(i), &none, &[])).collect();
+        queue.finish(&model);
+        for (i, ticket) in tickets.into_iter().enumerate() {
+            assert_eq!(queue.get(ticket).ln_z, evidence(&model, Evidence::Joint, &stats(i), &none).ln_z);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! How well each particle predicts the new point, and taking it in.
+
+use super::evidence::Ticket;
+use super::{Cloud, Marks, Scratch};
+use crate::leaf::LeafModel;
+use crate::num::{exp, ln};
+use crate::tree::{LeafEvidence, Place};
+
+/// The distinct leaves that the new point falls in, in the order of the trees.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Visits {
+    number: Marks<u32>,
+    all: Vec<Visit>,
+    /// The version of the prior that they were weighed under.
+    version: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Visit {
+    leaf: usize,
+    /// In the queue: the leaf as it is, where that is not known, and with the new point.
+    before: Option<Ticket>,
+    after: Option<Ticket>,
+    /// The evidence with the new point, where it could be computed.
+    evidence: Option<LeafEvidence>,
+    ln_weight: f64,
+}
+
+impl Visits {
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The number of a leaf that was visited.
+    pub fn number(&self, leaf: usize) -> usize {
+        self.number.get(leaf).expect("a visited leaf") as usize
+    }
+}
+
+impl<M: LeafModel> Cloud<M> {
+    /// Each tree's mass becomes copies times predictive weight; returns the `ln` of the mean weight over particles.
+    pub(super) fn weigh(&mut self, places: &[Place], slot: u32) -> f64 {
+        self.visit(places, slot);
+        let Scratch { visits, masses, .. } = &mut self.scratch;
+        masses.clear();
+        masses.extend(places.iter().map(|place| visits.all[visits.number(place.leaf)].ln_weight));
+        let max = masses.iter().fold(f64::NEG_INFINITY, |max, ln_weight| max.max(*ln_weight));
+        if max.is_infinite() {
+            // No particle can tell: all are kept as they are.
+            masses.iter_mut().zip(&self.trees).for_each(|(mass, tree)| *mass = f64::from(tree.n_copies));
+            return f64::MIN;
+        }
+        let mut sum = 0.0;
+        for (mass, tree) in masses.iter_mut().zip(&self.trees) {
+            *mass = f64::from(tree.n_copies) * exp(*mass - max);
+            sum += *mass;
+        }
+        max + ln(sum / f64::from(self.settings.config.n_particles as u32))
+    }
+
+    /// Find the leaves that the point falls in, and its predictive in each.
+    ///
+    /// Where it is a ratio of evidences, the one with the point is what a stay will need next.
+    fn visit(&mut self, places: &[Place], slot: u32) {
+        let Self { forest, model, pool, point_stats, settings, scratch, version, .. } = self;
+        let Scratch { visits: Visits { number, all, version: weighed_under }, queue, total, active, .. } = scratch;
+        let kind = settings.config.evidence;
+        number.begin(forest.n_leaf_slots());
+        all.clear();
+        queue.begin();
+        *weighed_under = *version;
+        let by_evidence = model.evidence_predicts();
+        for place in places {
+            if number.get(place.leaf).is_some() {
+                continue;
+            }
+            number.set(place.leaf, all.len() as u32);
+            let leaf = forest.leaf(place.leaf);
+            let (mut before, mut after) = (None, None);
+            if by_evidence {
+                if leaf.evidence_at(*version).is_none() {
+                    leaf.total(total);
+                    before = Some(queue.push(model, kind, total, &leaf.retired, &leaf.origin));
+                }
+                active.clear();
+                active.extend_from_slice(&leaf.active);
+                point_stats.observe(model, pool, active, &leaf.origin, slot);
+                total.clear();
+                total.extend(active.iter().zip(&leaf.retired).map(|(a, r)| a + r));
+                after = Some(queue.push(model, kind, total, &leaf.retired, &leaf.origin));
+            }
+            all.push(Visit { leaf: place.leaf, before, after, evidence: None, ln_weight: f64::NEG_INFINITY });
+        }
+        queue.finish(model);
+        for visit in all.iter_mut() {
+            let leaf = forest.leaf_mut(visit.leaf);
+            if let Some(before) = visit.before {
+                leaf.set_evidence(queue.get(before), *version);
+            }
+            if let Some(after) = visit.after {
+                let after = queue.get(after);
+                visit.evidence = Some(after);
+                let ln_ratio = leaf.evidence_at(*version).map_or(f64::NAN, |before| after.ln_z - before.ln_z);
+                if ln_ratio.is_finite() {
+                    visit.ln_weight = ln_ratio;
+                    continue;
+                }
+            }
+            leaf.refit(model, *version, total);
+            leaf.total(total);
+            let ln_weight = model.ln_predictive(leaf.fit(), total, &leaf.origin, pool.point(slot), pool.weight(slot));
+            // A density too small for its logarithm says nothing about the others.
+            visit.ln_weight = if ln_weight.is_nan() { f64::NEG_INFINITY } else { ln_weight };
+        }
+    }
+
+    /// Put the new point in the leaves of the particles that have survived.
+    pub(super) fn take_in(&mut self, places: &[Place], slot: u32) {
+        let Self { forest, model, pool, point_stats, scratch, version, .. } = self;
+        let Scratch { visits, leaf_marks, total, .. } = scratch;
+        leaf_marks.begin(forest.n_leaf_slots());
+        for place in places.iter().filter(|place| leaf_marks.first_time(place.leaf)) {
+            let leaf = forest.leaf_mut(place.leaf);
+            leaf.add_point(model, pool, point_stats, slot);
+            if let Some(evidence) = visits.all[visits.number(place.leaf)].evidence.filter(|_| *version == visits.version) {
+                leaf.set_evidence(evidence, *version);
+            }
+            leaf.keep_centred(model, pool, total);
+            if !leaf.scores.is_empty() || leaf.n_tallied > 0 {
+                leaf.scores.push(0.0);
+            }
+        }
+    }
+}

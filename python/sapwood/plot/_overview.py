@@ -1,0 +1,92 @@
+"""A run in one picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sapwood.plot._beliefs import BankHistoryDisplay, ForgettingHistoryDisplay
+from sapwood.plot._calibration import ReliabilityDisplay
+from sapwood.plot._canvas import Display, look, new_rows
+from sapwood.plot._predictions import PredictionsDisplay
+from sapwood.plot._scores import ScoresDisplay
+from sapwood.plot._trees import TreeHistoryDisplay
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sapwood.stream.result import EvaluationResult
+
+_FIRST_SCORES = {"regression": ("rmse", "log_score"), "classification": ("accuracy", "log_loss")}
+
+
+class OverviewDisplay(Display):
+    """A prequential run at one glance: scores beside baselines, the last forecasts, the bank and its forgetting.
+
+    Of a model that is not Sapwood's, only scores and forecasts are drawn. The panels are pictures of their own, such as
+    :class:`ScoresDisplay`; this one has a figure of its own and takes no axes. ``ax_`` is its first panel.
+
+    Parameters
+    ----------
+    result : EvaluationResult
+    title : str, default=""
+
+    Examples
+    --------
+    >>> from sapwood import DynamicTreeRegressor
+    >>> from sapwood.datasets import friedman
+    >>> from sapwood.plot import OverviewDisplay
+    >>> from sapwood.stream import evaluate
+    >>> model = DynamicTreeRegressor(n_particles=20, max_active=[20, 40], random_state=0)
+    >>> result = evaluate(model, friedman(n=200), ["rmse", "log_score"], window=100)
+    >>> list(OverviewDisplay.from_result(result).axes_)
+    ['rmse', 'log_score', 'rows', 'bank', 'forgetting']
+    """
+
+    axes_: dict[str, Axes]
+
+    def __init__(self, result: EvaluationResult, title: str = "") -> None:
+        self.result = result
+        self.title = title
+
+    @classmethod
+    def from_result(cls, result: EvaluationResult, *, title: str = "") -> OverviewDisplay:
+        """Draw a run."""
+        return cls(result, title).plot()
+
+    def plot(self) -> OverviewDisplay:
+        """Draw, in a new figure."""
+        layout = self._layout()
+        with look():
+            self.axes_ = new_rows(layout, (11.5, 3.6 * len(layout) + 0.5 * bool(self.title)))
+            self._remember(next(iter(self.axes_.values())))
+            for name, ax in self.axes_.items():
+                self._draw(name, ax)
+            if self.title:
+                self.figure_.suptitle(self.title, x=0.01, ha="left", fontsize=14, fontweight="bold")
+        return self
+
+    def _layout(self) -> list[list[str]]:
+        """Names of the panels, row by row."""
+        result, beliefs = self.result, self.result.beliefs
+        telling = [name for name in _FIRST_SCORES[result.task] if name in result.metrics]
+        chosen = [*telling, *(name for name in result.metrics if name not in telling)][:2]
+        panels = [] if result.task == "regression" else ["reliability"]
+        if len(beliefs):
+            panels += ["forgetting"] if len(beliefs.members) == 1 else ["bank", "forgetting"]
+            panels += ["trees"] * (len(panels) % 2)
+        rows = [chosen, ["rows"]] if result.task == "regression" else [chosen]
+        return rows + [panels[at : at + 2] for at in range(0, len(panels), 2)]
+
+    def _draw(self, name: str, ax: Axes) -> None:
+        if name == "rows":
+            PredictionsDisplay.from_result(self.result, ax=ax)
+        elif name == "reliability":
+            ReliabilityDisplay.from_result(self.result, ax=ax)
+        elif name == "bank":
+            BankHistoryDisplay.from_result(self.result, ax=ax)
+        elif name == "forgetting":
+            ForgettingHistoryDisplay.from_result(self.result, ax=ax)
+        elif name == "trees":
+            TreeHistoryDisplay.from_result(self.result, ax=ax)
+        else:
+            ScoresDisplay.from_result(self.result, name, ax=ax)
