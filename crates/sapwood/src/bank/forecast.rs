@@ -3,7 +3,7 @@
 use super::{Bank, CHUNK, History, Member, Rows, workers};
 use crate::config::Task;
 use crate::error::{Error, Result};
-use crate::predict::{Groups, Mixture, Moments, ln_mix};
+use crate::predict::{Groups, Mixture, Moments, Solver, ln_mix};
 
 /// What a forecast should hold beyond the cheap parts.
 #[derive(Clone, Debug, Default)]
@@ -179,30 +179,23 @@ impl Bank {
             }
             return;
         }
+        let moments = Moments::mix(parts.iter().zip(&weights).map(|(part, weight)| (*weight, part.moments)));
+        forecast.mean.push(moments.mean);
+        forecast.variance.push(moments.variance());
+        forecast.epistemic.push(moments.epistemic());
         if wanted.whole() {
             let mut mixture = Mixture::default();
             for (part, weight) in parts.iter().zip(&weights) {
                 mixture.extend_scaled(&part.mixture, *weight);
             }
-            let (variance, epistemic) = mixture.variance();
-            forecast.mean.push(mixture.mean());
-            forecast.variance.push(variance);
-            forecast.epistemic.push(epistemic);
-            forecast.quantiles.extend(wanted.levels.iter().map(|level| mixture.quantile(*level)));
+            let solver = Solver::new(&mixture);
+            forecast.quantiles.extend(wanted.levels.iter().map(|level| solver.quantile(*level)));
             if wanted.pit {
                 forecast.pit.push(if y.is_nan() { f64::NAN } else { mixture.cdf(y) });
             }
             if wanted.crps {
-                forecast.crps.push(if y.is_nan() { f64::NAN } else { mixture.crps(y) });
+                forecast.crps.push(if y.is_nan() { f64::NAN } else { solver.crps(y) });
             }
-        } else {
-            let mut moments = Moments::default();
-            for (part, weight) in parts.iter().zip(&weights) {
-                moments.add(*weight, &part.moments);
-            }
-            forecast.mean.push(moments.mean());
-            forecast.variance.push(moments.variance());
-            forecast.epistemic.push(moments.epistemic());
         }
     }
 }
@@ -224,10 +217,9 @@ fn forecast_row(member: &Member, inputs: &[f64], y: f64, task: Task, n_classes: 
             if !y.is_nan() {
                 part.ln_density = mixture.ln_density(y);
             }
+            part.moments = mixture.moments();
             if wanted.whole() {
                 part.mixture = mixture;
-            } else {
-                part.moments = mixture.moments();
             }
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Bank, Rows, check_levels, workers};
 use crate::config::Task;
 use crate::error::{Error, Result};
-use crate::predict::{Groups, Mixture};
+use crate::predict::{Groups, Mixture, Solver};
 use crate::rng::{Purpose, Stream};
 
 /// The predictive at each row of a table, as of the moment it was asked for. It shares the bank as it stood; a bank that goes on learning
@@ -75,8 +75,8 @@ impl Predictive {
     pub fn moments(&self, n_threads: usize) -> Result<Vec<f64>> {
         self.need(Task::Regression, "a variance")?;
         Ok(self.by_mixture(3, n_threads, |_, mixture, out| {
-            let (variance, epistemic) = mixture.variance();
-            out.copy_from_slice(&[mixture.mean(), variance, epistemic]);
+            let moments = mixture.moments();
+            out.copy_from_slice(&[moments.mean, moments.variance(), moments.epistemic()]);
         }))
     }
 
@@ -111,9 +111,8 @@ impl Predictive {
             return Ok(Vec::new());
         }
         Ok(self.by_mixture(levels.len(), n_threads, |_, mixture, out| {
-            for (value, level) in out.iter_mut().zip(levels) {
-                *value = mixture.quantile(*level);
-            }
+            let solver = Solver::new(mixture);
+            out.iter_mut().zip(levels).for_each(|(value, level)| *value = solver.quantile(*level));
         }))
     }
 
