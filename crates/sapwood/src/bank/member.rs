@@ -4,7 +4,7 @@ use crate::cloud::{ActivePoint, Cloud, ParticleStats, TreeNode};
 use crate::config::{CloudConfig, Leaf, Prior, Task};
 use crate::error::Result;
 use crate::leaf::{Gaussian, GaussianPrior, Multinomial};
-use crate::predict::{Groups, Mixture};
+use crate::predict::{Groups, Mixture, Walk};
 
 #[derive(Clone, Debug)]
 pub(crate) enum AnyCloud {
@@ -64,6 +64,14 @@ impl Member {
     pub fn add_components(&self, x: &[f64], weight: f64, groups: &mut Groups, mixture: &mut Mixture) {
         match &self.cloud {
             AnyCloud::Gaussian(cloud) => cloud.add_components(x, weight, groups, mixture),
+            AnyCloud::Multinomial(_) => unreachable!("a regression bank holds regression members"),
+        }
+    }
+
+    /// The same for many rows of inputs, each with a mixture of its own.
+    pub fn add_components_of_rows(&self, x: &[f64], weight: f64, walk: &mut Walk, mixtures: &mut [Mixture]) {
+        match &self.cloud {
+            AnyCloud::Gaussian(cloud) => cloud.add_components_of_rows(x, weight, walk, mixtures),
             AnyCloud::Multinomial(_) => unreachable!("a regression bank holds regression members"),
         }
     }

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 
 use crate::config::{CloudConfig, Task};
 use crate::error::{Error, MAX_MAGNITUDE, Result};
-use crate::predict::{Groups, Mixture, ln_mix};
+use crate::predict::{Groups, Mixture, Walk, ln_mix};
 use crate::rng::{Purpose, Stream};
 
 /// Weights beyond these could not be added to each other without losing one of them.
@@ -274,20 +274,22 @@ impl Bank {
         value
     }
 
-    /// The inputs that a member sees at the end of the stream so far.
-    fn fill_inputs(&self, member: &Member, x: &[f64], inputs: &mut Vec<f64>) {
-        inputs.clear();
+    /// Append the inputs that a member sees at the end of the stream so far.
+    fn extend_inputs(&self, member: &Member, x: &[f64], inputs: &mut Vec<f64>) {
         inputs.extend_from_slice(x);
         inputs.extend(self.recent.iter().take(member.config().lags));
     }
 
-    /// The predictive mixture at one row (regression).
-    pub fn mixture(&self, x: &[f64], weights: &[f64], groups: &mut Groups, mixture: &mut Mixture) {
-        mixture.clear();
+    /// The predictive mixtures of some rows (regression).
+    pub fn mixtures(&self, x: Rows, weights: &[f64], walk: &mut Walk, mixtures: &mut [Mixture]) {
+        mixtures.iter_mut().for_each(Mixture::clear);
         let mut inputs = Vec::new();
         for (member, weight) in self.members.iter().zip(weights) {
-            self.fill_inputs(member, x, &mut inputs);
-            member.add_components(&inputs, *weight, groups, mixture);
+            inputs.clear();
+            for row in 0..x.len() {
+                self.extend_inputs(member, x.row(row), &mut inputs);
+            }
+            member.add_components_of_rows(&inputs, *weight, walk, mixtures);
         }
     }
 
@@ -296,7 +298,8 @@ impl Bank {
         out.fill(0.0);
         let mut inputs = Vec::new();
         for (member, weight) in self.members.iter().zip(weights) {
-            self.fill_inputs(member, x, &mut inputs);
+            inputs.clear();
+            self.extend_inputs(member, x, &mut inputs);
             member.add_class_probabilities(&inputs, *weight, groups, out);
         }
     }

@@ -184,6 +184,23 @@ fn forecasting_then_learning_is_learning() {
     }
 }
 
+/// Rows asked about together share a walk through the trees. Fails if a leaf's particles or rows are counted by the company a row is in.
+#[test]
+fn a_row_is_predicted_alone_as_in_company() {
+    for task in TASKS {
+        let data = stream(task);
+        let mut bank = mixed_bank(task, 5);
+        bank.add_classes(5).ok();
+        data.teach(&mut bank, 0..150, 1);
+        let together = predict(&bank, &data);
+        let width = together.len() / data.len();
+        for row in 0..data.len() {
+            let alone = Data { n_inputs: 2, x: data.row(row).to_vec(), y: vec![data.y[row]], weight: None };
+            assert_eq!(bits(&predict(&bank, &alone)), bits(&together[row * width..(row + 1) * width]), "row {row}");
+        }
+    }
+}
+
 /// Fails if a forecast sees its own target, or a chunk's rows are forecast from a model that is a chunk old.
 #[test]
 fn forecasts_are_what_the_model_would_have_said() {
