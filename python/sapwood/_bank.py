@@ -17,7 +17,7 @@ Task: TypeAlias = Literal["regression", "classification"]
 
 _LEAVES: dict[Task, tuple[str, ...]] = {
     "regression": ("auto", "linear", "constant"),
-    "classification": ("auto", "multinomial"),
+    "classification": ("auto", "multinomial", "discriminant", "quadratic"),
 }
 _DISCARDS: dict[Task, tuple[str, ...]] = {
     "regression": ("auto", "oldest", "random", "alc"),

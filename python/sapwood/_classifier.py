@@ -28,8 +28,11 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
 
     Parameters
     ----------
-    leaf : {"auto", "multinomial"}, default="auto"
-        The model inside a leaf.
+    leaf : {"auto", "multinomial", "discriminant", "quadratic"}, default="auto"
+        The model inside a leaf. "multinomial" knows how often each class occurs; "discriminant" also where, with Gaussian
+        classes of one covariance, so that boundaries inside a leaf are straight lines at any angle; "quadratic" lets each
+        class have a covariance of its own. The last two are averaged with the simpler ones by how well those explain the
+        leaf. "auto": "multinomial".
     n_particles : int, default=None
         Trees in each cloud. None: 1000 in a cloud alone, 200 in a cloud of a bank.
     lags : int or "auto", default=0
@@ -46,7 +49,7 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
     forgetting : float in [0, 1] or "auto", default="auto"
         What each retirement leaves of the knowledge retired before, 1 for all. "auto": learned from the stream.
     prior : {"default", "reference"}, default="default"
-        The prior of leaves that hold Gaussian statistics; multinomial leaves have `dirichlet` instead.
+        The prior of leaves that predict numbers; the leaves of a classifier have `dirichlet` instead.
     evidence : {"joint", "conditional"}, default="joint"
         Whether retired knowledge counts as data or as prior when a split is judged.
     dirichlet : float, default=None
@@ -85,7 +88,7 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
 
     def __init__(
         self,
-        leaf: Literal["auto", "multinomial"] = "auto",
+        leaf: Literal["auto", "multinomial", "discriminant", "quadratic"] = "auto",
         n_particles: int | None = None,
         lags: int | Literal["auto"] = 0,
         copies: int = 1,

@@ -28,7 +28,7 @@ class MemberConfig:
     def __init__(
         self,
         *,
-        leaf: Literal["constant", "linear", "multinomial"],
+        leaf: Literal["constant", "linear", "multinomial", "discriminant", "quadratic"],
         n_particles: int = 1000,
         max_active: int | None = None,  # None: keep everything active
         discard: Literal["oldest", "random", "alc", "entropy"] = "oldest",

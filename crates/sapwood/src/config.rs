@@ -49,13 +49,20 @@ macro_rules! named {
     };
 }
 
-named!(Leaf, "leaf", "constant, linear, multinomial", Constant = "constant", Linear = "linear", Multinomial = "multinomial");
+named!(
+    Leaf, "leaf", "constant, linear, multinomial, discriminant, quadratic",
+    Constant = "constant", Linear = "linear", Multinomial = "multinomial",
+    /// Gaussian classes with one covariance, nested with the multinomial leaf.
+    Discriminant = "discriminant",
+    /// As the discriminant leaf, with covariances of their own for the classes as a further nested model.
+    Quadratic = "quadratic"
+);
 impl Leaf {
     /// The task that a leaf model is for.
     pub fn task(self) -> Task {
         match self {
             Self::Constant | Self::Linear => Task::Regression,
-            Self::Multinomial => Task::Classification,
+            Self::Multinomial | Self::Discriminant | Self::Quadratic => Task::Classification,
         }
     }
 }
@@ -138,7 +145,7 @@ impl CloudConfig {
                 name: "leaf",
                 option: self.leaf.name(),
                 with: task.name(),
-                remedy: if task == Task::Regression { "use linear or constant" } else { "use multinomial" },
+                remedy: if task == Task::Regression { "use linear or constant" } else { "use multinomial, discriminant or quadratic" },
             });
         }
         match (self.discard, task) {
@@ -204,7 +211,7 @@ fn default_min_leaf(leaf: Leaf, n_inputs: usize) -> usize {
         Leaf::Linear => 2 * n_inputs + 4,
         Leaf::Constant => 4,
         Leaf::Multinomial if n_inputs > 20 => 3,
-        Leaf::Multinomial => 1,
+        Leaf::Multinomial | Leaf::Discriminant | Leaf::Quadratic => 1,
     }
 }
 

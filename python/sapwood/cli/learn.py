@@ -28,6 +28,8 @@ class Leaf(str, Enum):
     linear = "linear"
     constant = "constant"
     multinomial = "multinomial"
+    discriminant = "discriminant"
+    quadratic = "quadratic"
 
 
 class Discard(str, Enum):

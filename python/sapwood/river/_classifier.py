@@ -56,7 +56,7 @@ split_beta, min_leaf, n_candidates, n_jobs
 
     def __init__(
         self,
-        leaf: Literal["auto", "multinomial"] = "auto",
+        leaf: Literal["auto", "multinomial", "discriminant", "quadratic"] = "auto",
         n_particles: int | None = None,
         lags: int | Literal["auto"] = 0,
         copies: int = 1,

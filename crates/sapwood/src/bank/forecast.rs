@@ -140,6 +140,7 @@ impl Bank {
                     let learned = row.checked_sub(delay);
                     history.fill(&mut inputs, run.x_test.row(row), learned.unwrap_or(0), member.config().lags);
                     let y = if learned.is_some_and(own_row) { f64::NAN } else { run.y_test[row] };
+                    member.settle_at(&inputs);
                     let mut part = forecast_row(member, &inputs, y, task, n_classes, wanted, &mut groups);
                     if let Some(at) = learned.filter(|&at| weight_of(at) != 0.0) {
                         history.fill(&mut inputs, run.x.row(at), at, member.config().lags);

@@ -3,13 +3,14 @@
 use crate::cloud::{ActivePoint, Cloud, ParticleStats, TreeNode};
 use crate::config::{CloudConfig, Leaf, Prior, Task};
 use crate::error::Result;
-use crate::leaf::{Gaussian, GaussianPrior, Multinomial};
+use crate::leaf::{Covariance, Discriminant, Gaussian, GaussianPrior, Multinomial};
 use crate::predict::{Groups, Mixture, Walk};
 
 #[derive(Clone, Debug)]
 pub(crate) enum AnyCloud {
     Gaussian(Cloud<Gaussian>),
     Multinomial(Cloud<Multinomial>),
+    Discriminant(Cloud<Discriminant>),
 }
 
 /// Apply one expression to whichever cloud is inside.
@@ -18,6 +19,7 @@ macro_rules! any_cloud {
         match $any {
             AnyCloud::Gaussian($cloud) => $body,
             AnyCloud::Multinomial($cloud) => $body,
+            AnyCloud::Discriminant($cloud) => $body,
         }
     };
 }
@@ -39,6 +41,11 @@ impl Member {
             Leaf::Linear => {
                 let n_inputs = settings.n_inputs();
                 AnyCloud::Gaussian(Cloud::new(settings, Gaussian::linear(n_inputs, prior(n_inputs)), seed))
+            }
+            Leaf::Discriminant | Leaf::Quadratic => {
+                let covariance = if config.leaf == Leaf::Quadratic { Covariance::ByClass } else { Covariance::Pooled };
+                let model = Discriminant::new(settings.n_inputs(), n_classes, covariance, config.dirichlet);
+                AnyCloud::Discriminant(Cloud::new(settings, model, seed))
             }
             Leaf::Multinomial => AnyCloud::Multinomial(Cloud::new(settings, Multinomial::new(n_classes, config.dirichlet), seed)),
         };
@@ -64,7 +71,7 @@ impl Member {
     pub fn add_components(&self, x: &[f64], weight: f64, groups: &mut Groups, mixture: &mut Mixture) {
         match &self.cloud {
             AnyCloud::Gaussian(cloud) => cloud.add_components(x, weight, groups, mixture),
-            AnyCloud::Multinomial(_) => unreachable!("a regression bank holds regression members"),
+            AnyCloud::Multinomial(_) | AnyCloud::Discriminant(_) => unreachable!("a regression bank holds regression members"),
         }
     }
 
@@ -72,15 +79,20 @@ impl Member {
     pub fn add_components_of_rows(&self, x: &[f64], weight: f64, walk: &mut Walk, mixtures: &mut [Mixture]) {
         match &self.cloud {
             AnyCloud::Gaussian(cloud) => cloud.add_components_of_rows(x, weight, walk, mixtures),
-            AnyCloud::Multinomial(_) => unreachable!("a regression bank holds regression members"),
+            AnyCloud::Multinomial(_) | AnyCloud::Discriminant(_) => unreachable!("a regression bank holds regression members"),
         }
     }
 
     pub fn add_class_probabilities(&self, x: &[f64], weight: f64, groups: &mut Groups, out: &mut [f64]) {
         match &self.cloud {
             AnyCloud::Multinomial(cloud) => cloud.add_class_probabilities(x, weight, groups, out),
+            AnyCloud::Discriminant(cloud) => cloud.add_class_probabilities(x, weight, groups, out),
             AnyCloud::Gaussian(_) => unreachable!("a classification bank holds classification members"),
         }
+    }
+
+    pub fn settle_at(&mut self, x: &[f64]) {
+        any_cloud!(&mut self.cloud, cloud => cloud.settle_at(x));
     }
 
     pub fn settle(&mut self) {
@@ -88,8 +100,10 @@ impl Member {
     }
 
     pub fn add_classes(&mut self, n_classes: usize) {
-        if let AnyCloud::Multinomial(cloud) = &mut self.cloud {
-            cloud.add_classes(n_classes);
+        match &mut self.cloud {
+            AnyCloud::Multinomial(cloud) => cloud.add_classes(n_classes),
+            AnyCloud::Discriminant(cloud) => cloud.add_classes(n_classes),
+            AnyCloud::Gaussian(_) => unreachable!("a classification bank holds classification members"),
         }
     }
 
@@ -129,7 +143,8 @@ impl Member {
     pub fn tree(&self, particle: usize) -> Option<Vec<TreeNode>> {
         match &self.cloud {
             AnyCloud::Gaussian(cloud) => cloud.tree(particle, |cloud, leaf| vec![cloud.mean_at_centre(leaf)]),
-            AnyCloud::Multinomial(cloud) => cloud.tree(particle, |cloud, leaf| cloud.leaf_probabilities(leaf)),
+            AnyCloud::Multinomial(cloud) => cloud.tree(particle, |cloud, leaf| cloud.leaf_probabilities(leaf, &[])),
+            AnyCloud::Discriminant(cloud) => cloud.tree(particle, |cloud, leaf| cloud.probabilities_at_centre(leaf)),
         }
     }
 }

@@ -156,6 +156,7 @@ impl<M: LeafModel> Cloud<M> {
     pub(crate) fn fit_of<T>(&self, leaf: &LeafNode, f: impl FnOnce(&Fit) -> T) -> T {
         match leaf.fit_at(self.version) {
             Some(fit) => f(fit),
+            None if !self.model.predicts_from_fit() => f(leaf.fit()),
             None => {
                 let mut total = Vec::new();
                 leaf.total(&mut total);
@@ -185,12 +186,14 @@ impl Cloud<crate::leaf::Gaussian> {
     }
 }
 
-impl Cloud<crate::leaf::Multinomial> {
-    pub fn leaf_probabilities(&self, leaf: &LeafNode) -> Vec<f64> {
+/// Questions for clouds of classification leaves.
+impl<M: LeafModel> Cloud<M> {
+    /// A classification leaf's probabilities at an encoded point.
+    pub(crate) fn leaf_probabilities(&self, leaf: &LeafNode, point: &[f64]) -> Vec<f64> {
         let mut total = Vec::new();
         leaf.total(&mut total);
         let mut proba = vec![0.0; self.model.n_classes()];
-        self.model.add_class_probabilities(&total, 1.0, &mut proba);
+        self.fit_of(leaf, |fit| self.model.add_class_probabilities(fit, &total, &leaf.origin, point, 1.0, &mut proba));
         proba
     }
 
@@ -203,5 +206,15 @@ impl Cloud<crate::leaf::Multinomial> {
             leaf.retired.resize(stat_len, 0.0);
             leaf.invalidate();
         });
+        self.renew_point_stats();
+    }
+}
+
+impl Cloud<crate::leaf::Discriminant> {
+    /// A discriminant leaf's probabilities at the mean of its inputs.
+    pub fn probabilities_at_centre(&self, leaf: &LeafNode) -> Vec<f64> {
+        let mut total = Vec::new();
+        leaf.total(&mut total);
+        self.leaf_probabilities(leaf, &self.model.centre_of(&total, &leaf.origin))
     }
 }

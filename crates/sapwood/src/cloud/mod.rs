@@ -5,6 +5,7 @@
 
 mod discard;
 mod evidence;
+mod fits;
 mod inspect;
 mod propagate;
 mod propose;
@@ -72,6 +73,7 @@ struct Scratch {
     leaf_marks: Marks<f64>,
     visits: Visits,
     queue: Queue,
+    fits: fits::Fits,
     masses: Vec<f64>,
     retirements: retire::Retirements,
     census: discard::Census,

@@ -7,7 +7,7 @@ use pulp::Arch;
 
 use super::Cloud;
 use super::evidence::{Queue, Ticket};
-use crate::leaf::{LeafModel, SWAMPED};
+use crate::leaf::LeafModel;
 use crate::num::lanes::LANES;
 use crate::pool::Pool;
 use crate::rng::{Purpose, Stream, coin};
@@ -326,10 +326,7 @@ impl Work {
             self.right.clear();
             self.right.extend(leaf.active.iter().zip(&self.left).map(|(whole, left)| whole - left));
             // Each side is what the other leaves of the whole; where one is far larger, little of the other is left but rounding.
-            let afresh = self.left.iter().zip(&self.right).any(|(left, right)| {
-                let (left, right) = (left.abs(), right.abs());
-                (left > SWAMPED * right) | (right > SWAMPED * left)
-            });
+            let afresh = cloud.model.is_lost(&self.left, &self.right) || cloud.model.is_lost(&self.right, &self.left);
             if afresh {
                 sum_side(cloud, leaf, &proposal.split, true, &mut self.left);
                 sum_side(cloud, leaf, &proposal.split, false, &mut self.right);

@@ -92,6 +92,13 @@ impl<M: LeafModel> Cloud<M> {
             all.push(Visit { leaf: place.leaf, before, after, evidence: None, ln_weight: f64::NEG_INFINITY });
         }
         queue.finish(model);
+        if !by_evidence {
+            let unknown = |visit: &&Visit| forest.leaf(visit.leaf).fit_at(*version).is_none();
+            scratch.fits.waiting.extend(all.iter().filter(unknown).map(|visit| visit.leaf));
+            self.fit_waiting();
+        }
+        let Self { forest, model, pool, scratch, version, .. } = self;
+        let Scratch { visits: Visits { all, .. }, queue, total, .. } = scratch;
         for visit in all.iter_mut() {
             let leaf = forest.leaf_mut(visit.leaf);
             if let Some(before) = visit.before {

@@ -7,10 +7,12 @@
 //! Statistics are moments about the leaf's own *origin*, a point near its data, so that nothing is ever found by subtracting large
 //! numbers. Origins may differ between leaves and are changed exactly by [`LeafModel::shift`].
 
+mod discriminant;
 mod gaussian;
 mod multinomial;
 mod scale;
 
+pub use discriminant::{Covariance, Discriminant, Ridge, Shape};
 pub use gaussian::{FixedPrior, Gaussian, GaussianPrior, Pseudo};
 pub use multinomial::Multinomial;
 pub use scale::Scale;
@@ -24,12 +26,16 @@ use crate::tree::Split;
 /// What the posterior of a leaf looks like, computed from its statistics and kept until they change.
 #[derive(Clone, Debug, Default)]
 pub struct Fit {
-    /// Degrees of freedom of the predictive (Gaussian leaves).
+    /// Degrees of freedom of the predictive (Gaussian leaves); twice the power of the density of an input (discriminant leaves).
     pub df: f64,
     /// Posterior sum of squares `S` (Gaussian leaves).
     pub sum_of_squares: f64,
-    /// Packed factor of the posterior augmented moments (Gaussian leaves).
+    /// Packed factor of the posterior augmented moments (Gaussian leaves); mean and factors of the scatter (discriminant leaves).
     pub factor: Vec<f64>,
+    /// Posterior probabilities of the nested models (discriminant leaves).
+    pub model_weights: [f64; 3],
+    /// What does not depend on the input in the density that each class gives it (discriminant leaves).
+    pub classes: Vec<f64>,
 }
 
 /// Taking away this many times what is left costs half of the sixteen digits: such sums are made afresh.
@@ -57,6 +63,15 @@ pub trait LeafModel: Clone + Send + Sync {
     /// Number of entries of a statistic vector.
     fn stat_len(&self) -> usize;
 
+    /// Number of classes; none for a regression leaf.
+    fn n_classes(&self) -> usize {
+        0
+    }
+    /// Make room for classes up to `n_classes`, at the end of the statistics (classification).
+    fn set_n_classes(&mut self, _n_classes: usize) {
+        unreachable!("not a classification leaf")
+    }
+
     /// Take one observation into account in what the prior is scaled by. True if the prior changed, so that every fit is out of date.
     fn track(&mut self, x: &[f64], y: f64, weight: f64) -> bool;
     /// The values of an observation that the leaf uses; missing and absurd inputs are replaced here.
@@ -72,6 +87,10 @@ pub trait LeafModel: Clone + Send + Sync {
     }
     /// Whether a point that has just been forgotten was so large that its rounding may outweigh what is left.
     fn is_swamped(&self, left: &[f64], origin: &[f64], point: &[f64], weight: f64) -> bool;
+    /// Whether `found`, what taking `given` from a larger sum has left, may be mostly the rounding of what was taken.
+    fn is_lost(&self, found: &[f64], given: &[f64]) -> bool {
+        found.iter().zip(given).any(|(found, given)| given.abs() > SWAMPED * found.abs())
+    }
     /// Express statistics about another origin.
     fn shift(&self, stats: &mut [f64], from: &[f64], to: &[f64]);
     /// An origin nearer to the data, where the present one is too far away for the precision of the statistics.
@@ -97,6 +116,15 @@ pub trait LeafModel: Clone + Send + Sync {
     }
     /// The posterior of a leaf with these statistics. False if the prior does not support the leaf and a stand-in had to be used.
     fn fit(&self, total: &[f64], origin: &[f64], fit: &mut Fit) -> bool;
+    /// The posteriors of many leaves at once: `totals` and `origins` stand one after another. `supported` says of each what
+    /// [`LeafModel::fit`] returns.
+    fn fit_rows(&self, totals: &[f64], origins: &[f64], fits: &mut [Fit], supported: &mut [bool]) {
+        let (stat_len, origin_len) = (self.stat_len(), origins.len() / fits.len().max(1));
+        for (ix, (fit, supported)) in fits.iter_mut().zip(supported).enumerate() {
+            let (total, origin) = (&totals[ix * stat_len..(ix + 1) * stat_len], &origins[ix * origin_len..(ix + 1) * origin_len]);
+            *supported = self.fit(total, origin, fit);
+        }
+    }
     /// Whether the predictive of a point is `Z(with it) / Z(without it)`, which is then the cheaper way to it.
     fn evidence_predicts(&self) -> bool;
     /// `ln` of the predictive density (or probability) of a point that counts `weight` times.
@@ -106,8 +134,12 @@ pub trait LeafModel: Clone + Send + Sync {
     fn student_t(&self, _fit: &Fit, _origin: &[f64], _point: &[f64]) -> StudentT {
         unreachable!("not a regression leaf")
     }
+    /// Whether predictions read the fit; where they do not, one that is out of date need not be computed for them.
+    fn predicts_from_fit(&self) -> bool {
+        true
+    }
     /// The class probabilities of a classification leaf, added to `out` with the given weight.
-    fn add_class_probabilities(&self, _total: &[f64], _weight: f64, _out: &mut [f64]) {
+    fn add_class_probabilities(&self, _fit: &Fit, _total: &[f64], _origin: &[f64], _point: &[f64], _weight: f64, _out: &mut [f64]) {
         unreachable!("not a classification leaf")
     }
     /// How much each of a leaf's points teaches about its box (ALC), appended to `out`.

@@ -38,22 +38,81 @@ impl Multinomial {
         }
     }
 
-    pub fn n_classes(&self) -> usize {
-        self.n_classes
+    /// `a0`.
+    pub(super) fn pseudo_count(&self) -> f64 {
+        self.pseudo_count
     }
 
-    pub fn set_n_classes(&mut self, n_classes: usize) {
-        *self = Self::new(n_classes, self.dirichlet);
+    /// `ln Z` of eight leaves with `n` points each. `counts` gives each class's, none below zero.
+    #[inline(always)]
+    pub(super) fn ln_z_lanes(&self, n: Lane, counts: impl Iterator<Item = Lane>) -> Lane {
+        /// Classes whose products are taken together: each is between 1e-12 and 1e10.
+        const AT_A_TIME: usize = 16;
+        let (ln_gamma_n, mut product) = ln_gamma_parts_lanes(n.map(|n| self.pseudo_total + n));
+        let mut ln_z = ln_gamma_n.map(|ln_gamma_n| self.ln_gamma_total - ln_gamma_n);
+        for (class, counts) in counts.enumerate() {
+            let (ln_gamma_k, product_k) = ln_gamma_parts_lanes(counts.map(|count| self.pseudo_count + count));
+            for lane in 0..LANES {
+                // A class without counts contributes lnG(a0) - lnG(a0) = 0.
+                let seen = counts[lane] > 0.0;
+                ln_z[lane] += if seen { ln_gamma_k[lane] - self.ln_gamma_count } else { 0.0 };
+                product[lane] /= if seen { product_k[lane] } else { 1.0 };
+            }
+            if class % AT_A_TIME == AT_A_TIME - 1 {
+                let ln_product = ln_lanes(product);
+                (0..LANES).for_each(|lane| ln_z[lane] += ln_product[lane]);
+                product = [1.0; LANES];
+            }
+        }
+        let ln_product = ln_lanes(product);
+        std::array::from_fn(|lane| ln_z[lane] + ln_product[lane])
     }
 
     /// The denominator is summed from the counts, so that the probabilities add up to 1 whatever rounding has done to the total.
-    fn denominator(&self, stats: &[f64]) -> f64 {
-        stats[1..].iter().map(|count| count.max(0.0)).sum::<f64>() + self.pseudo_total
+    fn denominator(&self, counts: impl Iterator<Item = f64>) -> f64 {
+        counts.map(|count| count.max(0.0)).sum::<f64>() + self.pseudo_total
     }
 
-    fn numerator(&self, stats: &[f64], class: usize) -> f64 {
-        stats[1 + class].max(0.0) + self.pseudo_count
+    fn numerator(&self, count: f64) -> f64 {
+        count.max(0.0) + self.pseudo_count
     }
+
+    /// Numerator and denominator of a class's probability.
+    fn fraction(&self, mut counts: impl Iterator<Item = f64> + Clone, class: usize) -> (f64, f64) {
+        let n = self.denominator(counts.clone());
+        (self.numerator(counts.nth(class).expect("a known class")), n)
+    }
+
+    pub(super) fn probability(&self, counts: impl Iterator<Item = f64> + Clone, class: usize) -> f64 {
+        let (a, n) = self.fraction(counts, class);
+        a / n
+    }
+
+    /// `ln` probability of seeing a class `weight` times.
+    pub(super) fn ln_repeated(&self, counts: impl Iterator<Item = f64> + Clone, class: usize, weight: f64) -> f64 {
+        let (a, n) = self.fraction(counts, class);
+        if weight == 1.0 {
+            return ln(a / n);
+        }
+        ln_gamma(a + weight) - ln_gamma(a) - ln_gamma(n + weight) + ln_gamma(n)
+    }
+
+    pub(super) fn add_probabilities(&self, counts: impl Iterator<Item = f64> + Clone, weight: f64, out: &mut [f64]) {
+        let scale = weight / self.denominator(counts.clone());
+        for (p, count) in out.iter_mut().zip(counts) {
+            *p += scale * self.numerator(count);
+        }
+    }
+
+    pub(super) fn entropy_of(&self, counts: impl Iterator<Item = f64> + Clone) -> f64 {
+        let n = self.denominator(counts.clone());
+        counts.map(|count| self.numerator(count) / n).map(|p| if p > 0.0 { -p * ln(p) } else { 0.0 }).sum()
+    }
+}
+
+/// The class counts in a statistic vector.
+fn counts_in(stats: &[f64]) -> impl Iterator<Item = f64> + Clone {
+    stats[1..].iter().copied()
 }
 
 impl LeafModel for Multinomial {
@@ -63,6 +122,14 @@ impl LeafModel for Multinomial {
 
     fn stat_len(&self) -> usize {
         1 + self.n_classes
+    }
+
+    fn n_classes(&self) -> usize {
+        self.n_classes
+    }
+
+    fn set_n_classes(&mut self, n_classes: usize) {
+        *self = Self::new(n_classes, self.dirichlet);
     }
 
     fn track(&mut self, _x: &[f64], _y: f64, _weight: f64) -> bool {
@@ -85,6 +152,11 @@ impl LeafModel for Multinomial {
 
     fn is_swamped(&self, left: &[f64], _origin: &[f64], _point: &[f64], weight: f64) -> bool {
         weight > SWAMPED * left[0]
+    }
+
+    /// Counts are summed without rounding, or with one that the pseudo-counts drown.
+    fn is_lost(&self, found: &[f64], given: &[f64]) -> bool {
+        given[0] > SWAMPED * found[0]
     }
 
     fn shift(&self, _stats: &mut [f64], _from: &[f64], _to: &[f64]) {}
@@ -126,25 +198,20 @@ impl LeafModel for Multinomial {
         true
     }
 
-    fn ln_predictive(&self, _fit: &Fit, total: &[f64], _origin: &[f64], point: &[f64], weight: f64) -> f64 {
-        let class = point[0] as usize;
-        if weight == 1.0 {
-            return ln(self.numerator(total, class) / self.denominator(total));
-        }
-        let (a, n) = (self.numerator(total, class), self.denominator(total));
-        ln_gamma(a + weight) - ln_gamma(a) - ln_gamma(n + weight) + ln_gamma(n)
+    fn predicts_from_fit(&self) -> bool {
+        false
     }
 
-    fn add_class_probabilities(&self, total: &[f64], weight: f64, out: &mut [f64]) {
-        let scale = weight / self.denominator(total);
-        for (class, p) in out.iter_mut().enumerate() {
-            *p += scale * self.numerator(total, class);
-        }
+    fn ln_predictive(&self, _fit: &Fit, total: &[f64], _origin: &[f64], point: &[f64], weight: f64) -> f64 {
+        self.ln_repeated(counts_in(total), point[0] as usize, weight)
+    }
+
+    fn add_class_probabilities(&self, _fit: &Fit, total: &[f64], _origin: &[f64], _point: &[f64], weight: f64, out: &mut [f64]) {
+        self.add_probabilities(counts_in(total), weight, out);
     }
 
     fn entropy(&self, total: &[f64]) -> f64 {
-        let n = self.denominator(total);
-        (0..self.n_classes).map(|class| self.numerator(total, class) / n).map(|p| if p > 0.0 { -p * ln(p) } else { 0.0 }).sum()
+        self.entropy_of(counts_in(total))
     }
 }
 
@@ -161,34 +228,13 @@ impl WithSimd for Kernel<'_> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
         let Self { model, rows, out } = self;
-        /// Classes whose products are taken together: each is between 1e-12 and 1e10.
-        const AT_A_TIME: usize = 16;
         let stat_len = model.stat_len();
         for (at, out) in out.chunks_mut(LANES).enumerate() {
             // Lanes beyond the last row repeat it. Rounding may have brought a count just below zero.
             let first = |lane: usize| (at * LANES + lane.min(out.len() - 1)) * stat_len;
             let column = |entry: usize| -> Lane { std::array::from_fn(|lane| rows[first(lane) + entry].max(0.0)) };
-            let (ln_gamma_n, mut product) = ln_gamma_parts_lanes(column(0).map(|n| model.pseudo_total + n));
-            let mut ln_z = ln_gamma_n.map(|ln_gamma_n| model.ln_gamma_total - ln_gamma_n);
-            for class in 1..stat_len {
-                let counts = column(class);
-                let (ln_gamma_k, product_k) = ln_gamma_parts_lanes(counts.map(|count| model.pseudo_count + count));
-                for lane in 0..LANES {
-                    // A class without counts contributes lnG(a0) - lnG(a0) = 0.
-                    let seen = counts[lane] > 0.0;
-                    ln_z[lane] += if seen { ln_gamma_k[lane] - model.ln_gamma_count } else { 0.0 };
-                    product[lane] /= if seen { product_k[lane] } else { 1.0 };
-                }
-                if class % AT_A_TIME == 0 {
-                    let ln_product = ln_lanes(product);
-                    (0..LANES).for_each(|lane| ln_z[lane] += ln_product[lane]);
-                    product = [1.0; LANES];
-                }
-            }
-            let ln_product = ln_lanes(product);
-            for (lane, out) in out.iter_mut().enumerate() {
-                *out = ln_z[lane] + ln_product[lane];
-            }
+            let ln_z = model.ln_z_lanes(column(0), (1..stat_len).map(column));
+            out.copy_from_slice(&ln_z[..out.len()]);
         }
     }
 }

@@ -106,7 +106,7 @@ fn probabilities_sum_to_one_and_are_the_predictive() {
     for model in models() {
         let stats = observe(&model, &labels(&model, 25));
         let mut proba = vec![0.0; model.n_classes()];
-        model.add_class_probabilities(&stats, 0.5, &mut proba);
+        model.add_class_probabilities(&Fit::default(), &stats, &[], &[], 0.5, &mut proba);
         assert_close(proba.iter().sum(), 0.5, 1e-13);
         let mut entropy = 0.0;
         for (class, half) in proba.iter().enumerate() {

@@ -44,11 +44,17 @@ pub(crate) fn ln_normal(x: f64) -> f64 {
 /// Exponential, within two units in the last place.
 #[inline]
 pub fn exp(x: f64) -> f64 {
-    if x > -708.0 && x < 709.0 { exp_normal(x) } else { libm::exp(x) }
+    if has_normal_exp(x) { exp_normal(x) } else { libm::exp(x) }
+}
+
+/// Whether [`exp_normal`] may be asked.
+#[inline(always)]
+pub(super) fn has_normal_exp(x: f64) -> bool {
+    x > -708.0 && x < 709.0
 }
 
 /// `exp(x) = 2^k exp(r)` with `|r| <= ln(2)/2`; fourteen terms of the series leave less than 1e-17.
-#[inline]
+#[inline(always)]
 pub(crate) fn exp_normal(x: f64) -> f64 {
     // Adding and subtracting 1.5 * 2^52 rounds to an integer, which then stands in the low bits.
     const ROUND: f64 = 6_755_399_441_055_744.0;

@@ -3,19 +3,25 @@
 //! Plain loops over arrays: inside a function compiled for a wide instruction set they become vector instructions. Each lane gets the bits
 //! that the scalar function would give it, whatever set is used and whatever stands in the other lanes.
 
-use super::elementary::{is_normal_positive, ln_normal};
-use super::ln;
+use super::elementary::{exp_normal, has_normal_exp, is_normal_positive, ln_normal};
 use super::special::{shift_up, stirling};
+use super::{exp, ln};
 
 pub const LANES: usize = 8;
 pub type Lane = [f64; LANES];
 
 /// `ln` of each lane.
 #[inline(always)]
-pub fn ln_lanes(x: Lane) -> Lane {
+pub fn ln_lanes<const L: usize>(x: [f64; L]) -> [f64; L] {
     // One rare argument sends all eight the slow way, which gives the others the same bits.
     let usual = x.iter().fold(true, |usual, x| usual & is_normal_positive(*x));
     if usual { x.map(ln_normal) } else { x.map(ln) }
+}
+
+/// `exp` of each lane.
+#[inline(always)]
+pub fn exp_lanes<const L: usize>(x: [f64; L]) -> [f64; L] {
+    if x.iter().fold(true, |usual, x| usual & has_normal_exp(*x)) { x.map(exp_normal) } else { x.map(exp) }
 }
 
 /// `ln Gamma` of each lane, for positive lanes.
@@ -48,6 +54,7 @@ mod tests {
         let mixed = [1e-300, 0.3, 1.0, 9.999, 10.0, 57.25, 1e9, f64::MIN_POSITIVE / 2.0];
         let even = [0.5, 1.5, 2.5, 3.5, 12.0, 100.0, 1e5, 4.0];
         for x in [mixed, even] {
+            assert_eq!(exp_lanes(x).map(f64::to_bits), x.map(|x| exp(x).to_bits()));
             assert_eq!(ln_lanes(x).map(f64::to_bits), x.map(|x| ln(x).to_bits()));
             assert_eq!(ln_gamma_lanes(x).map(f64::to_bits), x.map(|x| ln_gamma(x).to_bits()));
         }

@@ -68,10 +68,15 @@ impl<M: LeafModel> Cloud<M> {
     /// Add the class probabilities at `x`, scaled by `weight` (classification).
     pub fn add_class_probabilities(&self, x: &[f64], weight: f64, groups: &mut Groups, out: &mut [f64]) {
         groups.find(self, x);
+        let Groups { leaves, point, total, .. } = groups;
+        point.resize(self.model.point_len(), 0.0);
+        self.model.encode(x, 0.0, point);
         let share = weight / f64::from(self.n_particles());
-        for &(leaf_ix, n_copies) in &groups.leaves {
-            self.forest.leaf(leaf_ix).total(&mut groups.total);
-            self.model.add_class_probabilities(&groups.total, share * f64::from(n_copies), out);
+        for &(leaf_ix, n_copies) in &*leaves {
+            let leaf = self.forest.leaf(leaf_ix);
+            leaf.total(total);
+            let own_share = share * f64::from(n_copies);
+            self.fit_of(leaf, |fit| self.model.add_class_probabilities(fit, total, &leaf.origin, point, own_share, out));
         }
     }
 }

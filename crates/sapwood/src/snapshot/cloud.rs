@@ -166,7 +166,7 @@ fn check_pool<M: LeafModel>(cloud: &Cloud<M>) -> Result<()> {
         require(pool.weight(slot) > 0.0 && pool.weight(slot) <= MAX_MAGNITUDE, "an active weight is out of range")?;
         if cloud.settings.config.leaf.task() == Task::Classification {
             let class = pool.point(slot)[0];
-            let known = class >= 0.0 && class.fract() == 0.0 && class + 1.0 < cloud.model.stat_len() as f64;
+            let known = class >= 0.0 && class.fract() == 0.0 && class < cloud.model.n_classes() as f64;
             require(known && pool.y(slot) == class, "an active class is unknown")?;
         }
     }

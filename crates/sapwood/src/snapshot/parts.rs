@@ -7,7 +7,7 @@ use super::cloud::{read_cloud, write_cloud};
 use crate::bank::{AnyCloud, Bank, Member, TRACE_LEN, TwoLevel};
 use crate::config::{CloudConfig, Leaf, Named, Task};
 use crate::error::{Error, Result};
-use crate::leaf::{Gaussian, GaussianPrior, LeafModel, Multinomial, Pseudo, Scale};
+use crate::leaf::{Discriminant, Gaussian, GaussianPrior, LeafModel, Multinomial, Pseudo, Ridge, Scale};
 use crate::num::cholesky::{packed_ix, packed_len};
 
 fn inconsistent<T>(what: &'static str) -> Result<T> {
@@ -36,6 +36,7 @@ pub fn write_bank(w: &mut Writer, bank: &Bank) {
         match &member.cloud {
             AnyCloud::Gaussian(cloud) => write_cloud(w, cloud, write_gaussian),
             AnyCloud::Multinomial(cloud) => write_cloud(w, cloud, |_, _| {}),
+            AnyCloud::Discriminant(cloud) => write_cloud(w, cloud, write_discriminant),
         }
     }
 }
@@ -85,7 +86,14 @@ fn read_member(r: &mut Reader, task: Task, n_inputs: usize, n_classes: usize, n_
     let config = read_config(r)?;
     // What a blank member allocates must be there to be read: ranges, leaf statistics and, for linear leaves, the running cross-products.
     let width = n_inputs + config.lags.min(MAX_WIDTH as usize);
-    let needed = 16 * width + 16 * n_classes + if config.leaf == Leaf::Linear { 8 * packed_len(width) } else { 0 };
+    let needed = 16 * width
+        + match config.leaf {
+            Leaf::Constant => 0,
+            Leaf::Linear => 8 * packed_len(width),
+            Leaf::Multinomial => 16 * n_classes,
+            // The statistics of at least one leaf, with whatever each class has of its own.
+            Leaf::Discriminant | Leaf::Quadratic => 8 * packed_len(width) + 16 * n_classes * (1 + width),
+        };
     if needed > r.left() {
         return inconsistent("a member is wider than the file is long");
     }
@@ -94,6 +102,7 @@ fn read_member(r: &mut Reader, task: Task, n_inputs: usize, n_classes: usize, n_
     let cloud = match member.cloud {
         AnyCloud::Gaussian(cloud) => AnyCloud::Gaussian(read_cloud(r, cloud, n_seen, read_gaussian)?),
         AnyCloud::Multinomial(cloud) => AnyCloud::Multinomial(read_cloud(r, cloud, n_seen, |_, model: &Multinomial| Ok(model.clone()))?),
+        AnyCloud::Discriminant(cloud) => AnyCloud::Discriminant(read_cloud(r, cloud, n_seen, read_discriminant)?),
     };
     Ok(Member { cloud })
 }
@@ -161,11 +170,29 @@ fn read_config(r: &mut Reader) -> Result<CloudConfig> {
     })
 }
 
-fn write_gaussian(w: &mut Writer, model: &Gaussian) {
-    let Scale { n, mean, cross, .. } = &model.scale;
+fn write_scale(w: &mut Writer, scale: &Scale) {
+    let Scale { n, mean, cross, .. } = scale;
     w.f64(*n);
     w.f64s(mean.iter().copied());
     w.f64s(cross.iter().copied());
+}
+
+fn read_scale(r: &mut Reader, dim: usize) -> Result<Scale> {
+    let mut scale = Scale::new(dim);
+    scale.n = r.finite()?;
+    scale.mean = r.finite_f64s(dim)?;
+    scale.cross = r.finite_f64s(packed_len(dim))?;
+    if (0..dim).any(|i| scale.cross[packed_ix(i, i)] < 0.0) {
+        return inconsistent("the running scale has a negative variance");
+    }
+    if scale.n < 0.0 {
+        return inconsistent("the running scale has a negative count");
+    }
+    Ok(scale)
+}
+
+fn write_gaussian(w: &mut Writer, model: &Gaussian) {
+    write_scale(w, &model.scale);
     // The prior is refreshed only now and then, so it cannot be had back from the scale.
     if let GaussianPrior::Default(Pseudo { moments, centre, nu0, noise, ln_constant }) = &model.prior {
         w.f64s(moments.iter().copied());
@@ -179,9 +206,7 @@ fn write_gaussian(w: &mut Writer, model: &Gaussian) {
 fn read_gaussian(r: &mut Reader, blank: &Gaussian) -> Result<Gaussian> {
     let mut model = blank.clone();
     let dim = model.point_len();
-    model.scale.n = r.finite()?;
-    model.scale.mean = r.finite_f64s(dim)?;
-    model.scale.cross = r.finite_f64s(packed_len(dim))?;
+    model.scale = read_scale(r, dim)?;
     if let GaussianPrior::Default(pseudo) = &mut model.prior {
         pseudo.moments = r.finite_f64s(packed_len(dim + 1))?;
         pseudo.centre = r.finite_f64s(dim)?;
@@ -190,11 +215,24 @@ fn read_gaussian(r: &mut Reader, blank: &Gaussian) -> Result<Gaussian> {
             return inconsistent("a leaf prior is not proper");
         }
     }
-    if (0..dim).any(|i| model.scale.cross[packed_ix(i, i)] < 0.0) {
-        return inconsistent("the running scale has a negative variance");
+    Ok(model)
+}
+
+fn write_discriminant(w: &mut Writer, model: &Discriminant) {
+    write_scale(w, &model.scale);
+    // Refreshed only now and then, like a Gaussian leaf's prior.
+    w.f64s(model.ridge.squares.iter().copied());
+    w.f64s(model.ridge.centre.iter().copied());
+}
+
+fn read_discriminant(r: &mut Reader, blank: &Discriminant) -> Result<Discriminant> {
+    let mut model = blank.clone();
+    let dim = model.scale.dim();
+    model.scale = read_scale(r, dim)?;
+    let (squares, centre) = (r.finite_f64s(dim)?, r.finite_f64s(dim)?);
+    if squares.iter().any(|square| *square <= 0.0) {
+        return inconsistent("a leaf prior is not proper");
     }
-    if model.scale.n < 0.0 {
-        return inconsistent("the running scale has a negative count");
-    }
+    model.ridge = Ridge { squares, centre, follows: true };
     Ok(model)
 }

@@ -195,6 +195,18 @@ impl LeafNode {
         self.evidence_version = version;
     }
 
+    /// Lend the posterior out, so that many can be computed together; [`LeafNode::set_fit`] takes it back.
+    pub fn take_fit(&mut self) -> Fit {
+        self.fit_version = 0;
+        std::mem::take(&mut self.fit)
+    }
+
+    /// Keep a posterior of the statistics as they are; version 0 if it will not do for the next question.
+    pub fn set_fit(&mut self, fit: Fit, version: u64) {
+        self.fit = fit;
+        self.fit_version = version;
+    }
+
     /// The posterior if it is up to date.
     pub fn fit_at(&self, version: u64) -> Option<&Fit> {
         (self.fit_version == version).then_some(&self.fit)

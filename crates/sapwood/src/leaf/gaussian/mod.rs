@@ -25,12 +25,6 @@ use crate::num::{LN_2PI, ln};
 use crate::predict::StudentT;
 use crate::tree::Split;
 
-/// Inputs to the linear part are held within this many running standard deviations of their mean: one absurd sensor value must not bend a
-/// whole leaf.
-const CLIP_SD: f64 = 4.0;
-/// Clipping waits until the running range means something.
-const CLIP_AFTER: f64 = 32.0;
-
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gaussian {
     /// Number of regressors: all inputs (linear) or none (constant).
@@ -109,7 +103,7 @@ impl Gaussian {
 }
 
 /// Run `f` on a zeroed slice of length `len`, on the stack for every model of ordinary size.
-fn with_scratch<T>(len: usize, f: impl FnOnce(&mut [f64]) -> T) -> T {
+pub(super) fn with_scratch<T>(len: usize, f: impl FnOnce(&mut [f64]) -> T) -> T {
     const ON_STACK: usize = 32;
     if len <= ON_STACK { f(&mut [0.0; ON_STACK][..len]) } else { f(&mut vec![0.0; len]) }
 }
@@ -148,22 +142,13 @@ impl LeafModel for Gaussian {
 
     fn track(&mut self, x: &[f64], y: f64, weight: f64) -> bool {
         let before = self.scale.n;
-        let woke = self.scale.observe(&x[..self.n_regressors], y, weight);
+        let woke = self.scale.observe(x[..self.n_regressors].iter().copied().chain([y]), weight);
         self.prior.refresh(&self.scale, before, woke)
     }
 
     fn encode(&self, x: &[f64], y: f64, point: &mut [f64]) {
-        let clip = self.scale.n >= CLIP_AFTER;
         for (i, (value, out)) in x[..self.n_regressors].iter().zip(point.iter_mut()).enumerate() {
-            let mean = self.scale.mean(i);
-            *out = if value.is_nan() {
-                mean
-            } else if clip {
-                let reach = CLIP_SD * self.scale.variance(i).sqrt();
-                value.clamp(mean - reach, mean + reach)
-            } else {
-                *value
-            };
+            *out = self.scale.hold(i, *value);
         }
         point[self.n_regressors] = y;
     }

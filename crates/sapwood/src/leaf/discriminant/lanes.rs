@@ -1,0 +1,99 @@
+//! Evidence and posteriors of many discriminant leaves at once, eight abreast; see the Gaussian leaf's for how.
+
+use pulp::{Arch, WithSimd};
+
+use super::Discriminant;
+use super::nested::{BayesFactors, bayes_factors, space_len};
+use super::predict;
+use crate::leaf::{Fit, LeafModel};
+use crate::num::lanes::{LANES, Lane};
+
+/// `ln Z` of each row of statistics.
+pub fn ln_z_rows(model: &Discriminant, rows: &[f64], scratch: &mut Vec<Lane>, out: &mut [f64]) {
+    Arch::new().dispatch(Evidence { model, rows, abreast: Abreast::new(model, scratch), out });
+}
+
+/// The posterior of each row of statistics.
+pub fn fit_rows(model: &Discriminant, rows: &[f64], fits: &mut [Fit]) {
+    Arch::new().dispatch(Fits { model, rows, abreast: Abreast::new(model, &mut Vec::new()), fits });
+}
+
+/// Eight rows side by side, and what is made of them.
+struct Abreast<'a> {
+    stats: &'a mut [Lane],
+    space: &'a mut [Lane],
+}
+
+impl<'a> Abreast<'a> {
+    fn new(model: &Discriminant, scratch: &'a mut Vec<Lane>) -> Self {
+        scratch.clear();
+        scratch.resize(model.stat_len() + space_len(&model.layout), [0.0; LANES]);
+        let (stats, space) = scratch.split_at_mut(model.stat_len());
+        Self { stats, space }
+    }
+
+    #[inline(always)]
+    fn bayes_factors(&mut self, model: &Discriminant, rows: &[f64]) -> BayesFactors<LANES> {
+        let stat_len = self.stats.len();
+        for lane in 0..LANES {
+            // Lanes beyond the last row repeat it.
+            let row = lane.min(rows.len() / stat_len - 1);
+            for (entry, value) in self.stats.iter_mut().zip(&rows[row * stat_len..(row + 1) * stat_len]) {
+                entry[lane] = *value;
+            }
+        }
+        bayes_factors(&model.layout, &model.ridge.squares, self.stats, self.space)
+    }
+}
+
+struct Evidence<'a> {
+    model: &'a Discriminant,
+    rows: &'a [f64],
+    abreast: Abreast<'a>,
+    out: &'a mut [f64],
+}
+
+impl WithSimd for Evidence<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _simd: S) {
+        let Self { model, rows, mut abreast, out } = self;
+        let layout = &model.layout;
+        for (rows, out) in rows.chunks(LANES * model.stat_len()).zip(out.chunks_mut(LANES)) {
+            let (_, ln_mean) = abreast.bayes_factors(model, rows).average(layout.covariance);
+            // Rounding may have brought a count just below zero.
+            let count = |ix: usize| abreast.stats[ix].map(|count| count.max(0.0));
+            let ln_counts = model.counts.ln_z_lanes(count(0), (0..layout.n_classes).map(|class| count(layout.count(class))));
+            for (lane, value) in out.iter_mut().enumerate() {
+                *value = ln_counts[lane] + ln_mean[lane];
+            }
+        }
+    }
+}
+
+struct Fits<'a> {
+    model: &'a Discriminant,
+    rows: &'a [f64],
+    abreast: Abreast<'a>,
+    fits: &'a mut [Fit],
+}
+
+impl WithSimd for Fits<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _simd: S) {
+        let Self { model, rows, mut abreast, fits } = self;
+        let stat_len = model.stat_len();
+        for (rows, fits) in rows.chunks(LANES * stat_len).zip(fits.chunks_mut(LANES)) {
+            let (weights, _) = abreast.bayes_factors(model, rows).average(model.layout.covariance);
+            for (lane, (fit, row)) in fits.iter_mut().zip(rows.chunks(stat_len)).enumerate() {
+                fit.model_weights = weights.map(|weight| weight[lane]);
+                fit.factor.clear();
+                fit.factor.extend(abreast.space.iter().map(|entry| entry[lane]));
+                predict::prepare(&model.layout, model.counts.pseudo_count(), row, fit);
+            }
+        }
+    }
+}

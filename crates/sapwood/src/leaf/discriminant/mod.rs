@@ -1,0 +1,290 @@
+//! Discriminant analysis in a leaf: class counts, class means and a covariance, nested with the multinomial leaf.
+//!
+//! The evidence is that of the classes given the inputs: the multinomial leaf's, times the mean over the nested models of the density that
+//! they give the inputs relative to a single Gaussian (see [`nested`]). A leaf whose inputs say nothing of the class is worth half a
+//! multinomial leaf, so that the two can be compared; and what it predicts (see [`predict`]) is averaged over the same models, so
+//! that probabilities are never clipped and fall back to the class frequencies where the inputs do not help.
+
+mod divide;
+mod lanes;
+mod layout;
+mod nested;
+mod predict;
+mod ridge;
+
+pub use layout::{Covariance, Shape};
+pub use ridge::Ridge;
+
+use super::gaussian::with_scratch;
+use super::{Fit, LeafModel, Multinomial, SWAMPED, Scale};
+use crate::config::Division;
+use crate::num::lanes::Lane;
+use crate::num::ln;
+use crate::tree::Split;
+use layout::Layout;
+use nested::{bayes_factors, space_len};
+use predict::Posterior;
+
+/// Beyond this many inputs covariances are diagonal.
+const MOST_FULL: usize = 20;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Discriminant {
+    layout: Layout,
+    counts: Multinomial,
+    pub(crate) ridge: Ridge,
+    pub(crate) scale: Scale,
+}
+
+impl Discriminant {
+    pub fn new(n_inputs: usize, n_classes: usize, covariance: Covariance, dirichlet: Option<f64>) -> Self {
+        let scale = Scale::new(n_inputs);
+        let shape = if n_inputs > MOST_FULL { Shape::Diagonal } else { Shape::Full };
+        Self {
+            layout: Layout { n_classes, n_inputs, covariance, shape },
+            counts: Multinomial::new(n_classes, dirichlet),
+            ridge: Ridge::of_stream(&scale),
+            scale,
+        }
+    }
+
+    /// With a ridge that does not follow the stream.
+    pub fn with_ridge(self, squares: Vec<f64>) -> Self {
+        assert!(squares.len() == self.layout.n_inputs && squares.iter().all(|square| *square > 0.0), "one positive square an input");
+        Self { ridge: Ridge::fixed(squares), ..self }
+    }
+
+    pub fn with_shape(self, shape: Shape) -> Self {
+        Self { layout: Layout { shape, ..self.layout }, ..self }
+    }
+
+    fn counts_in<'a>(&self, stats: &'a [f64]) -> impl Iterator<Item = f64> + Clone + use<'a> {
+        let layout = self.layout;
+        (0..layout.n_classes).map(move |class| stats[layout.count(class)])
+    }
+
+    /// Posterior probabilities of the nested models, with their factors left in `space`.
+    fn model_weights(&self, stats: &[f64], space: &mut Vec<f64>) -> [f64; 3] {
+        space.resize(space_len(&self.layout), 0.0);
+        let factors = bayes_factors::<1>(&self.layout, &self.ridge.squares, stats.as_chunks().0, space.as_chunks_mut().0);
+        factors.average(self.layout.covariance).0.map(|[weight]| weight)
+    }
+
+    fn posterior<T>(&self, fit: &Fit, origin: &[f64], point: &[f64], f: impl FnOnce(Posterior) -> T) -> T {
+        with_scratch(predict::space_len(&self.layout, fit), |space| {
+            let x = point[1..].iter().zip(origin).map(|(x, o)| x - o);
+            f(Posterior::new(&self.layout, fit, x, space))
+        })
+    }
+
+    /// The mean of the inputs behind these statistics, as an encoded point of class 0.
+    pub(crate) fn centre_of(&self, total: &[f64], origin: &[f64]) -> Vec<f64> {
+        let sum = |i: usize| (0..self.layout.n_classes).map(|class| total[self.layout.first(class)][i]).sum::<f64>();
+        let offset = |i: usize| if total[0] > 0.0 { sum(i) / total[0] } else { 0.0 };
+        std::iter::once(0.0).chain((0..origin.len()).map(|i| origin[i] + offset(i))).collect()
+    }
+
+    /// Sum over the blocks of second moments of their diagonal entry for an input.
+    fn square_of(&self, stats: &[f64], i: usize) -> f64 {
+        let ix = self.layout.shape.diagonal_ix(i);
+        (0..self.layout.n_seconds()).map(|block| stats[self.layout.second(block)][ix]).sum()
+    }
+}
+
+impl LeafModel for Discriminant {
+    /// The class, then the inputs.
+    fn point_len(&self) -> usize {
+        1 + self.layout.n_inputs
+    }
+
+    fn stat_len(&self) -> usize {
+        self.layout.stat_len()
+    }
+
+    fn n_classes(&self) -> usize {
+        self.layout.n_classes
+    }
+
+    fn set_n_classes(&mut self, n_classes: usize) {
+        self.layout.n_classes = n_classes;
+        self.counts.set_n_classes(n_classes);
+    }
+
+    fn track(&mut self, x: &[f64], _y: f64, weight: f64) -> bool {
+        let before = self.scale.n;
+        let woke = self.scale.observe(x.iter().copied(), weight);
+        self.ridge.refresh(&self.scale, before, woke)
+    }
+
+    fn encode(&self, x: &[f64], y: f64, point: &mut [f64]) {
+        point[0] = y;
+        for (i, (value, out)) in x.iter().zip(&mut point[1..]).enumerate() {
+            // An input that has been constant has no unit yet: how far out a first other value lies cannot be said.
+            let has_unit = !self.ridge.follows || self.scale.n == 0.0 || self.scale.variance(i) > 0.0;
+            *out = if has_unit { self.scale.hold(i, *value) } else { self.scale.mean(i) };
+        }
+    }
+
+    fn origin(&self) -> Vec<f64> {
+        self.ridge.centre.clone()
+    }
+
+    fn observe(&self, stats: &mut [f64], origin: &[f64], point: &[f64], weight: f64) {
+        let class = point[0] as usize;
+        let x = &point[1..];
+        stats[0] += weight;
+        stats[self.layout.count(class)] += weight;
+        for (sum, (x, o)) in stats[self.layout.first(class)].iter_mut().zip(x.iter().zip(origin)) {
+            *sum += weight * (x - o);
+        }
+        let second = &mut stats[self.layout.second(class)];
+        match self.layout.shape {
+            Shape::Full => {
+                let mut row = 0;
+                for i in 0..x.len() {
+                    let scaled = weight * (x[i] - origin[i]);
+                    for (s, (x, o)) in second[row..=row + i].iter_mut().zip(x.iter().zip(origin)) {
+                        *s += scaled * (x - o);
+                    }
+                    row += i + 1;
+                }
+            }
+            Shape::Diagonal => {
+                for (s, (x, o)) in second.iter_mut().zip(x.iter().zip(origin)) {
+                    *s += weight * (x - o) * (x - o);
+                }
+            }
+        }
+    }
+
+    fn keeps_point_stats(&self) -> bool {
+        // A point touches the second moments and one class: with more classes than that is worth, adding whole rows costs more.
+        const AT_MOST: usize = 256;
+        self.stat_len() <= AT_MOST && self.layout.n_classes <= 4
+    }
+
+    fn is_swamped(&self, left: &[f64], origin: &[f64], point: &[f64], weight: f64) -> bool {
+        weight > SWAMPED * left[0]
+            || (0..origin.len()).any(|i| {
+                let distance = point[i + 1] - origin[i];
+                weight * distance * distance > SWAMPED * (self.square_of(left, i) + self.ridge.squares[i])
+            })
+    }
+
+    fn is_lost(&self, found: &[f64], given: &[f64]) -> bool {
+        given[0] > SWAMPED * found[0]
+            || (0..self.layout.n_inputs)
+                .any(|i| self.square_of(given, i) > SWAMPED * (self.square_of(found, i).max(0.0) + self.ridge.squares[i]))
+    }
+
+    fn shift(&self, stats: &mut [f64], from: &[f64], to: &[f64]) {
+        let Layout { n_classes, n_inputs: p, shape, .. } = self.layout;
+        for class in 0..n_classes {
+            let n = stats[self.layout.count(class)];
+            let (first, second) = (self.layout.first(class), self.layout.second(class));
+            shape.for_each_entry(p, |k, i, j| {
+                let (delta_i, delta_j) = (from[i] - to[i], from[j] - to[j]);
+                stats[second.start + k] += delta_i * stats[first.start + j] + delta_j * stats[first.start + i] + delta_i * delta_j * n;
+            });
+            for i in 0..p {
+                stats[first.start + i] += (from[i] - to[i]) * n;
+            }
+        }
+    }
+
+    fn better_origin(&self, total: &[f64], origin: &[f64]) -> Option<Vec<f64>> {
+        // A mean 1000 standard deviations from the origin costs six of sixteen digits. What counts is the spread that the ridge leaves, so
+        // leaves that are narrow by the measure of the stream stay where their points' statistics are known.
+        const FAR: f64 = 1e6;
+        let n = total[0];
+        if n <= 0.0 {
+            return None;
+        }
+        let far = (0..origin.len()).any(|i| {
+            let mean = (0..self.layout.n_classes).map(|class| total[self.layout.first(class).start + i]).sum::<f64>() / n;
+            let variance = self.square_of(total, i) / n - mean * mean;
+            mean * mean > FAR * (variance + self.ridge.squares[i]) && mean.abs() > 1e-9 * origin[i].abs()
+        });
+        far.then(|| self.centre_of(total, origin)[1..].to_vec())
+    }
+
+    fn divides_by_cut(&self, division: Division) -> bool {
+        division == Division::Gaussian
+    }
+
+    fn divide(&self, division: Division, retired: &[f64], origin: &[f64], split: &Split, share: f64, left: &mut [f64]) {
+        if division == Division::Proportional || retired[0] <= 0.0 {
+            for (l, r) in left.iter_mut().zip(retired) {
+                *l = share * r;
+            }
+            return;
+        }
+        let dim = split.dim as usize;
+        with_scratch(divide::scratch_len(&self.layout), |scratch| {
+            divide::divide(&self.layout, retired, dim, split.cut - origin[dim], left, scratch);
+        });
+    }
+
+    fn are_possible(&self, stats: &[f64], _origin: &[f64]) -> bool {
+        let counted: f64 = self.counts_in(stats).sum();
+        let slack = 1e-9 * (1.0 + counted.abs());
+        let counts_ok = self.counts_in(stats).all(|count| count >= -slack) && (stats[0] - counted).abs() <= slack;
+        // A model that no data could have led to has no weight.
+        counts_ok && self.model_weights(stats, &mut Vec::new())[1] > 0.0
+    }
+
+    fn posterior_row(&self, total: &[f64], _origin: &[f64], row: &mut [f64]) {
+        row.copy_from_slice(total);
+    }
+
+    fn ln_z_rows(&self, rows: &[f64], _n: &[f64], scratch: &mut Vec<Lane>, out: &mut [f64]) {
+        lanes::ln_z_rows(self, rows, scratch, out);
+    }
+
+    fn fit(&self, total: &[f64], _origin: &[f64], fit: &mut Fit) -> bool {
+        fit.model_weights = self.model_weights(total, &mut fit.factor);
+        predict::prepare(&self.layout, self.counts.pseudo_count(), total, fit);
+        true
+    }
+
+    fn fit_rows(&self, totals: &[f64], _origins: &[f64], fits: &mut [Fit], supported: &mut [bool]) {
+        lanes::fit_rows(self, totals, fits);
+        supported.fill(true);
+    }
+
+    /// The evidence is relative to what one Gaussian says of the inputs; the predictive is of the class alone.
+    fn evidence_predicts(&self) -> bool {
+        false
+    }
+
+    /// For weight 1 the `ln` of the class probability; a weight repeats what the inputs add to the multinomial leaf.
+    fn ln_predictive(&self, fit: &Fit, total: &[f64], origin: &[f64], point: &[f64], weight: f64) -> f64 {
+        let class = point[0] as usize;
+        let alone = self.counts.probability(self.counts_in(total), class);
+        let (by_means, by_covariances) = self.posterior(fit, origin, point, |posterior| posterior.of(class));
+        let [w0, w1, w2] = fit.model_weights;
+        let ln_probability = ln(w0 * alone + w1 * by_means + w2 * by_covariances);
+        if weight == 1.0 {
+            return ln_probability;
+        }
+        self.counts.ln_repeated(self.counts_in(total), class, weight) + weight * (ln_probability - ln(alone))
+    }
+
+    fn add_class_probabilities(&self, fit: &Fit, total: &[f64], origin: &[f64], point: &[f64], weight: f64, out: &mut [f64]) {
+        let [w0, w1, w2] = fit.model_weights;
+        self.counts.add_probabilities(self.counts_in(total), weight * w0, out);
+        self.posterior(fit, origin, point, |posterior| {
+            for (p, (by_means, by_covariances)) in out.iter_mut().zip(posterior.all(self.layout.n_classes)) {
+                *p += weight * (w1 * by_means + w2 * by_covariances);
+            }
+        });
+    }
+
+    /// Of the class frequencies: what the inputs add differs from point to point, but a leaf is discarded from as a whole.
+    fn entropy(&self, total: &[f64]) -> f64 {
+        self.counts.entropy_of(self.counts_in(total))
+    }
+}
+
+#[cfg(test)]
+mod tests;
