@@ -4,17 +4,20 @@ mod forecast;
 mod member;
 mod mixing;
 mod predictive;
+mod trivial;
 mod workers;
 
 pub use forecast::{Forecast, Run, Wanted, check_levels};
-pub(crate) use member::AnyCloud;
-pub use member::Member;
+pub(crate) use member::AnyMember;
+pub use member::{Member, MemberConfig};
 pub use mixing::{DEFAULT_RATES, DEFAULT_TOP_RATE, Mixing, TwoLevel};
 pub use predictive::Predictive;
+pub use trivial::TrivialKind;
+pub(crate) use trivial::{LastLabel, LeastSquares, Tracked, Trivial};
 
 use std::collections::VecDeque;
 
-use crate::config::{CloudConfig, Task};
+use crate::config::Task;
 use crate::error::{Error, MAX_MAGNITUDE, Result};
 use crate::predict::{Groups, Mixture, Walk, ln_mix};
 use crate::rng::{Purpose, Stream};
@@ -71,7 +74,7 @@ pub struct Bank {
 }
 
 impl Bank {
-    pub fn new(task: Task, n_inputs: usize, n_classes: usize, members: &[CloudConfig], seed: u64) -> Result<Self> {
+    pub fn new<C: Into<MemberConfig> + Clone>(task: Task, n_inputs: usize, n_classes: usize, members: &[C], seed: u64) -> Result<Self> {
         if members.is_empty() {
             return Err(Error::NoMembers);
         }
@@ -79,12 +82,12 @@ impl Bank {
             return Err(Error::OutOfRange { name: "n_inputs", given: 0.0, allowed: "at least 1" });
         }
         // Every member draws from a seed of its own, so that replicas differ.
-        let member = |(ix, config): (usize, &CloudConfig)| {
+        let member = |(ix, config): (usize, &C)| {
             let own_seed = Stream::new(seed, ix as u64, 0, Purpose::Member).seed();
-            Member::new(config, task, n_inputs, n_classes, own_seed)
+            Member::new(&config.clone().into(), task, n_inputs, n_classes, own_seed)
         };
         let members = members.iter().enumerate().map(member).collect::<Result<Vec<_>>>()?;
-        let n_lags = members.iter().map(|m| m.config().lags).max().unwrap_or(0);
+        let n_lags = members.iter().map(|m| m.lags()).max().unwrap_or(0);
         Ok(Self {
             task,
             n_inputs,
@@ -236,13 +239,13 @@ impl Bank {
         let history = History::new(&self.recent, y, weight);
         let members = &mut self.members;
         let by_member = workers::for_each(members, n_threads, |member| {
-            let mut inputs = Vec::with_capacity(member.n_inputs());
+            let mut inputs = Vec::new();
             (0..x.len())
                 .map(|row| {
                     if weight_of(row) == 0.0 {
                         return f64::NAN;
                     }
-                    history.fill(&mut inputs, x.row(row), row, member.config().lags);
+                    history.fill(&mut inputs, x.row(row), row, member.lags());
                     member.observe(&inputs, y[row], weight_of(row))
                 })
                 .collect::<Vec<f64>>()
@@ -277,7 +280,7 @@ impl Bank {
     /// Append the inputs that a member sees at the end of the stream so far.
     fn extend_inputs(&self, member: &Member, x: &[f64], inputs: &mut Vec<f64>) {
         inputs.extend_from_slice(x);
-        inputs.extend(self.recent.iter().take(member.config().lags));
+        inputs.extend(self.recent.iter().take(member.lags()));
     }
 
     /// The predictive mixtures of some rows (regression).

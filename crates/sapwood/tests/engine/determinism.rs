@@ -1,10 +1,10 @@
 //! The same stream gives the same bytes, whatever the threads, the batches, the questions asked and the stops on the way.
 
-use sapwood::bank::{Bank, Predictive, Run, Wanted};
+use sapwood::bank::{Bank, MemberConfig, Predictive, Run, Wanted};
 use sapwood::config::{CloudConfig, Division, Evidence, Leaf, Prior, Task};
 use sapwood::snapshot;
 
-use crate::common::{Data, LEAVES, Noise, bank, bytes, discards, predict};
+use crate::common::{Data, LEAVES, Noise, bank, bytes, discards, predict, trivial};
 
 /// Small enough to be saved at every step, small leaves so that every kind of move happens, and a pool that overflows early.
 fn small(leaf: Leaf) -> CloudConfig {
@@ -98,7 +98,8 @@ fn saved_and_restored_at_every_step() {
 
 /// Members of every kind side by side.
 fn mixed_bank(task: Task, seed: u64) -> Bank {
-    let members: Vec<CloudConfig> = combinations().into_iter().filter(|config| config.leaf.task() == task).step_by(3).take(7).collect();
+    let clouds = combinations().into_iter().filter(|config| config.leaf.task() == task).step_by(3).take(7);
+    let members: Vec<MemberConfig> = clouds.map(MemberConfig::from).chain(trivial(task)).collect();
     bank(2, 2, &members, seed)
 }
 
