@@ -132,18 +132,18 @@ impl Bank {
         let in_step = delay == 0 && run.x_test.values.as_ptr() == run.x.values.as_ptr();
         let own_row = |at: usize| in_step && run.y_test[at] == run.y[at] && weight_of(at) == 1.0;
         let parts = workers::for_each(&mut self.members, n_threads, |member| {
-            let mut inputs = Vec::with_capacity(member.n_inputs());
+            let mut inputs = Vec::new();
             let mut groups = Groups::default();
             (0..run.x_test.len())
                 .map(|row| {
                     // The forecast sees the targets learned before this row's turn.
                     let learned = row.checked_sub(delay);
-                    history.fill(&mut inputs, run.x_test.row(row), learned.unwrap_or(0), member.config().lags);
+                    history.fill(&mut inputs, run.x_test.row(row), learned.unwrap_or(0), member.lags());
                     let y = if learned.is_some_and(own_row) { f64::NAN } else { run.y_test[row] };
                     member.settle_at(&inputs);
                     let mut part = forecast_row(member, &inputs, y, task, n_classes, wanted, &mut groups);
                     if let Some(at) = learned.filter(|&at| weight_of(at) != 0.0) {
-                        history.fill(&mut inputs, run.x.row(at), at, member.config().lags);
+                        history.fill(&mut inputs, run.x.row(at), at, member.lags());
                         part.ln_learned = member.observe(&inputs, run.y[at], weight_of(at));
                         if own_row(at) {
                             part.ln_density = part.ln_learned;

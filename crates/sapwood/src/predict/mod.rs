@@ -6,11 +6,13 @@ mod crps;
 mod mixture;
 mod moments;
 mod quantile;
+mod rows;
 mod solver;
 mod student_t;
 
 pub use mixture::{Component, Mixture, ln_mix};
 pub use moments::Moments;
+pub use rows::Walk;
 pub use solver::Solver;
 pub use student_t::StudentT;
 
