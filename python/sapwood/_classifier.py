@@ -30,7 +30,7 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
     ----------
     leaf : {"auto", "multinomial", "discriminant", "quadratic"}, default="auto"
         The model inside a leaf. "multinomial" knows how often each class occurs; "discriminant" also where, with
-        Gaussian classes of one covariance, so that boundaries inside a leaf are straight lines at any angle; "quadratic"
+        Gaussian classes of one covariance, so that boundaries inside a leaf are straight at any angle; "quadratic"
         lets each class have a covariance of its own. The last two are averaged with the simpler ones by how well those
         explain the leaf. "auto": "multinomial" in a cloud alone, all of them in the recommended bank.
     n_particles : int, default=None

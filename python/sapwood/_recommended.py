@@ -35,7 +35,7 @@ class Cloud:
     lagged : bool
         Whether it also sees the last targets.
     steady : bool
-        Whether it takes the world to stand still: nothing fades, trees may be deep, a split is sought among a quarter of
+        Whether it takes the world to stand still: nothing fades, trees may be deep, a split is sought in a quarter of
         the columns, and rare classes start with a whole count.
     """
 
