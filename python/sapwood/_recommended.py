@@ -65,7 +65,6 @@ def classification(n_inputs: int, n_classes: int) -> list[Cloud]:
             Cloud("multinomial", 25, lagged=True),
             Cloud("multinomial", 500, lagged=True),
             Cloud("discriminant", 25),
-            Cloud("discriminant", 100),
             Cloud("discriminant", 500),
             Cloud("quadratic", 100),
         ]
