@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from sapwood import errors
+from sapwood import _recommended, errors
 from sapwood._core import MemberConfig
 from sapwood._numbers import is_real, is_whole
-
-Task: TypeAlias = Literal["regression", "classification"]
+from sapwood._recommended import Cloud, Task
 
 _LEAVES: dict[Task, tuple[str, ...]] = {
     "regression": ("auto", "linear", "constant"),
     "classification": ("auto", "multinomial", "discriminant", "quadratic"),
 }
+_PLAIN_LEAF: dict[Task, str] = {"regression": "linear", "classification": "multinomial"}
 _DISCARDS: dict[Task, tuple[str, ...]] = {
     "regression": ("auto", "oldest", "random", "alc"),
     "classification": ("auto", "oldest", "random", "entropy"),
 }
 _SINGLE_CLOUD_PARTICLES = 1000
-_BANK_PARTICLES: dict[Task, int] = {"regression": 250, "classification": 200}
-_REGRESSION_POOLS = (25, 50, 100, 200)
-_CLASSIFICATION_POOLS = (10, 25, 50, 100, 200)
-_ACTIVE_POINTS_PER_CLASS = 50
+# What a bank of numbers also holds where the last target is known: forecasts that cost nothing and are hard to beat on
+# smooth series.
+_TRIVIAL = ("last_value", "least_squares")
 
 
 @dataclass(frozen=True)
@@ -51,21 +49,24 @@ class Settings:
     dirichlet: Any = None
 
 
-def compose(settings: Settings, task: Task, n_classes: int) -> list[MemberConfig]:
-    """The bank: `copies` replicas of one cloud for every pool size and number of lags.
+def compose(settings: Settings, task: Task, n_inputs: int, n_classes: int) -> list[MemberConfig]:
+    """The members of the bank, `copies` times.
 
     Parameters
     ----------
     settings : Settings
         The estimator's parameters.
     task : {"regression", "classification"}
+    n_inputs : int
+        Columns of X.
     n_classes : int
         Classes known when the model starts; 0 for regression.
     """
     is_bank = _is_auto(settings.max_active) or _is_sequence(settings.max_active)
+    leaf = _choice("leaf", settings.leaf, _LEAVES[task])
+    n_lags = lag_count(settings.lags)
     forgetting = forgetting_factor(settings.forgetting)
     shared = {
-        "leaf": leaf_model(settings.leaf, task),
         "n_particles": particles_per_cloud(settings.n_particles, task, is_bank=is_bank),
         "discard": discard_rule(settings.discard, forgetting, task),
         "forgetting": forgetting,
@@ -78,30 +79,56 @@ def compose(settings: Settings, task: Task, n_classes: int) -> list[MemberConfig
         "n_candidates": _optional_count("n_candidates", settings.n_candidates),
         "dirichlet": None if settings.dirichlet is None else _number("dirichlet", settings.dirichlet),
     }
-    pools = pool_sizes(settings.max_active, task, n_classes)
-    lags = lag_counts(settings.lags, is_bank=is_bank)
-    cloud = [MemberConfig(max_active=pool, lags=n_lags, **shared) for n_lags in lags for pool in pools]
-    return cloud * _count("copies", settings.copies, at_least=1)
+    members: list[MemberConfig] = []
+    if _is_auto(settings.max_active):
+        clouds = recommended_clouds(leaf, task, n_inputs, n_classes)
+        for cloud in clouds:
+            if n_lags > 0 or not cloud.lagged:
+                own = shared | steady(settings, n_inputs) if cloud.steady else shared
+                lags = n_lags if cloud.lagged else 0
+                members.append(MemberConfig(leaf=cloud.leaf, max_active=cloud.pool, lags=lags, **own))
+        if n_lags > 0 and task == "regression" and leaf == "auto":
+            members += [MemberConfig.trivial(kind) for kind in _TRIVIAL]
+    else:
+        plain = _PLAIN_LEAF[task] if leaf == "auto" else leaf
+        lags_of_a_pool = [0, n_lags] if is_bank and n_lags > 0 else [n_lags]
+        members += [
+            MemberConfig(leaf=plain, max_active=pool, lags=lags, **shared)
+            for lags in lags_of_a_pool
+            for pool in pool_sizes(settings.max_active)
+        ]
+    return members * _count("copies", settings.copies, at_least=1)
 
 
-def leaf_model(leaf: Any, task: Task) -> str:
-    """``"auto"``: linear leaves for regression, multinomial leaves for classification."""
-    if _choice("leaf", leaf, _LEAVES[task]) != "auto":
-        return str(leaf)
-    return "linear" if task == "regression" else "multinomial"
+def recommended_clouds(leaf: str, task: Task, n_inputs: int, n_classes: int) -> list[Cloud]:
+    """The recommended bank; of one kind of leaf, if one was asked for, at every pool size with and without lags."""
+    if leaf == "auto":
+        return _recommended.regression() if task == "regression" else _recommended.classification(n_inputs, n_classes)
+    pools = [_recommended.scaled(pool, n_classes) for pool in _recommended.POOLS[task]]
+    return [Cloud(leaf, pool, lagged) for lagged in (False, True) for pool in pools]
+
+
+def steady(settings: Settings, n_inputs: int) -> dict[str, Any]:
+    """What a cloud that takes the world to stand still has of its own, unless the user has decided."""
+    own: dict[str, Any] = {"split_beta": 1.0}
+    if _is_auto(settings.forgetting):
+        own["forgetting"] = 1.0
+    if settings.n_candidates is None:
+        own["n_candidates"] = max(1, n_inputs // 4)
+    if settings.dirichlet is None:
+        own["dirichlet"] = 1.0
+    return own
 
 
 def particles_per_cloud(n_particles: Any, task: Task, *, is_bank: bool) -> int:
-    """None: 1000 for a cloud alone; in a bank the clouds share the work, and 250 (200 for classes) each are enough."""
+    """None: 1000 for a cloud alone; in a bank the clouds share the work, and 30 (20 for classes) each are enough."""
     if n_particles is None:
-        return _BANK_PARTICLES[task] if is_bank else _SINGLE_CLOUD_PARTICLES
+        return _recommended.PARTICLES[task] if is_bank else _SINGLE_CLOUD_PARTICLES
     return _count("n_particles", n_particles, at_least=1)
 
 
-def pool_sizes(max_active: Any, task: Task, n_classes: int) -> list[int | None]:
-    """One entry a cloud. ``"auto"``: small pools win under fast drift and large ones under slow, so both."""
-    if _is_auto(max_active):
-        return list(_REGRESSION_POOLS) if task == "regression" else list(_classification_pools(n_classes))
+def pool_sizes(max_active: Any) -> list[int | None]:
+    """One entry a cloud, for pools that the user has chosen."""
     if max_active is None:
         return [None]
     if not _is_sequence(max_active):
@@ -109,12 +136,6 @@ def pool_sizes(max_active: Any, task: Task, n_classes: int) -> list[int | None]:
     if len(max_active) == 0:
         raise errors.make("out-of-range", name="max_active", value=max_active, allowed="a list of at least one size")
     return [None if size is None else _count("max_active", size, at_least=1) for size in max_active]
-
-
-def _classification_pools(n_classes: int) -> list[int]:
-    """The pools scaled up until the largest has room for 50 points of every class: fewer starve the rare ones."""
-    scale = max(1.0, _ACTIVE_POINTS_PER_CLASS * n_classes / _CLASSIFICATION_POOLS[-1])
-    return [math.ceil(size * scale) for size in _CLASSIFICATION_POOLS]
 
 
 def discard_rule(discard: Any, forgetting: float | None, task: Task) -> str:
@@ -133,10 +154,9 @@ def forgetting_factor(forgetting: Any) -> float | None:
     return _number("forgetting", forgetting, also="in [0, 1], or 'auto'")
 
 
-def lag_counts(lags: Any, *, is_bank: bool) -> list[int]:
-    """A cloud alone sees the lags; a bank has every cloud with and without them. ``"auto"``: the last target only."""
-    n_lags = 1 if _is_auto(lags) else _count("lags", lags, at_least=0, also="'auto'")
-    return [0, n_lags] if is_bank and n_lags > 0 else [n_lags]
+def lag_count(lags: Any) -> int:
+    """``"auto"``: the last target only."""
+    return 1 if _is_auto(lags) else _count("lags", lags, at_least=0, also="'auto'")
 
 
 def _is_auto(value: Any) -> bool:

@@ -39,7 +39,7 @@ class DynamicTreeEstimator(PlotMethods, BaseEstimator):
     def _start(self, n_inputs: int, n_classes: int = 0, n_classes_in_sight: int = 0) -> Model:
         """A model that has seen nothing yet. The only place where parameters are read."""
         settings = _bank.Settings(**{name: getattr(self, name) for name in _SETTINGS if hasattr(self, name)})
-        members = _bank.compose(settings, self._task, n_classes_in_sight)
+        members = _bank.compose(settings, self._task, n_inputs, n_classes_in_sight)
         return Model(self._task, n_inputs, n_classes, members, seed_from(self.random_state))
 
     def _adopt(self, model: Model, names: NDArray[Any] | None, labels: LabelBook | None = None) -> None:

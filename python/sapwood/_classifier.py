@@ -29,20 +29,20 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
     Parameters
     ----------
     leaf : {"auto", "multinomial", "discriminant", "quadratic"}, default="auto"
-        The model inside a leaf. "multinomial" knows how often each class occurs; "discriminant" also where, with Gaussian
-        classes of one covariance, so that boundaries inside a leaf are straight lines at any angle; "quadratic" lets each
-        class have a covariance of its own. The last two are averaged with the simpler ones by how well those explain the
-        leaf. "auto": "multinomial".
+        The model inside a leaf. "multinomial" knows how often each class occurs; "discriminant" also where, with
+        Gaussian classes of one covariance, so that boundaries inside a leaf are straight at any angle; "quadratic"
+        lets each class have a covariance of its own. The last two are averaged with the simpler ones by how well those
+        explain the leaf. "auto": "multinomial" in a cloud alone, all of them in the recommended bank.
     n_particles : int, default=None
-        Trees in each cloud. None: 1000 in a cloud alone, 200 in a cloud of a bank.
+        Trees in each cloud. None: 1000 in a cloud alone, 20 in a cloud of a bank.
     lags : int or "auto", default=0
         How many of the last targets the model also sees as inputs; use it where labels arrive before the next row is
-        predicted. A bank has each cloud with and without them. "auto": 1.
+        predicted. Only some clouds of a bank see them. "auto": 1.
     copies : int, default=1
         Independent replicas of the bank.
     max_active : int, None, list or "auto", default="auto"
         Size of the active pool. None keeps every row (the offline dynamic tree), a list makes a bank of clouds, one a
-        size, and "auto" makes the recommended bank, larger for more classes.
+        size, and "auto" makes the recommended bank, with larger pools for more classes.
     discard : {"auto", "oldest", "random", "entropy"}, default="auto"
         Which observation retires when the pool is full. "auto": the oldest, unless ``forgetting=1.0`` says that nothing
         drifts; then one from the leaf that is surest of its class.

@@ -23,7 +23,7 @@ def error_catalogue() -> list[tuple[str, str, str]]:
 
 @final
 class MemberConfig:
-    """One member of the bank: a cloud of dynamic trees. Frozen."""
+    """One member of the bank: a cloud of dynamic trees, or something simpler. Frozen."""
 
     def __init__(
         self,
@@ -43,14 +43,19 @@ class MemberConfig:
         dirichlet: float | None = None,  # None: 1/K
         lags: int = 0,  # how many of the last targets are appended to the inputs of this member
     ) -> None: ...
+    @staticmethod
+    def trivial(kind: Literal["last_value", "least_squares", "last_label"]) -> MemberConfig:
+        """A member that is no cloud: it sees the inputs and the last target, and has neither pool nor particles."""
     @property
-    def leaf(self) -> str: ...
+    def kind(self) -> str: ...  # "cloud", or the name of what it is instead
+    @property
+    def leaf(self) -> str | None: ...  # None: no cloud
     @property
     def n_particles(self) -> int: ...
     @property
     def max_active(self) -> int | None: ...
     @property
-    def discard(self) -> str: ...
+    def discard(self) -> str | None: ...
     @property
     def forgetting(self) -> float | None: ...
     @property

@@ -26,12 +26,12 @@ class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
     Parameters
     ----------
     leaf : {"auto", "linear", "constant"}, default="auto"
-        The model inside a leaf.
+        The model inside a leaf. "auto": "linear" in a cloud alone, both in the recommended bank.
     n_particles : int, default=None
-        Trees in each cloud. None: 1000 in a cloud alone, 250 in a cloud of a bank.
+        Trees in each cloud. None: 1000 in a cloud alone, 30 in a cloud of a bank.
     lags : int or "auto", default=0
         How many of the last targets the model also sees as inputs; use it where labels arrive before the next row is
-        predicted. A bank has each cloud with and without them. "auto": 1.
+        predicted. Only some members of a bank see them. "auto": 1.
     copies : int, default=1
         Independent replicas of the bank.
     max_active : int, None, list or "auto", default="auto"

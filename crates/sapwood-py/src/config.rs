@@ -1,14 +1,24 @@
 //! One member of the bank, as Python describes it.
 
 use pyo3::prelude::*;
+use sapwood::bank::{self, TrivialKind};
 use sapwood::config::{CloudConfig, Discard, Division, Evidence, Leaf, Named, Prior};
 
 use crate::errors::to_python;
 
-/// One member of the bank: a cloud of dynamic trees. Frozen.
+/// One member of the bank: a cloud of dynamic trees, or something simpler. Frozen.
 #[pyclass(frozen, module = "sapwood._core")]
 pub struct MemberConfig {
-    pub inner: CloudConfig,
+    pub inner: bank::MemberConfig,
+}
+
+impl MemberConfig {
+    fn cloud(&self) -> Option<&CloudConfig> {
+        match &self.inner {
+            bank::MemberConfig::Cloud(config) => Some(config),
+            bank::MemberConfig::Trivial(_) => None,
+        }
+    }
 }
 
 #[pymethods]
@@ -50,41 +60,57 @@ impl MemberConfig {
             dirichlet,
             lags,
         };
-        Ok(Self { inner })
+        Ok(Self { inner: inner.into() })
+    }
+
+    #[staticmethod]
+    fn trivial(kind: &str) -> PyResult<Self> {
+        let kind = TrivialKind::parse(kind).map_err(to_python)?;
+        Ok(Self { inner: kind.into() })
     }
 
     #[getter]
-    fn leaf(&self) -> &'static str {
-        self.inner.leaf.name()
+    fn kind(&self) -> &'static str {
+        match &self.inner {
+            bank::MemberConfig::Cloud(_) => "cloud",
+            bank::MemberConfig::Trivial(kind) => kind.name(),
+        }
+    }
+
+    #[getter]
+    fn leaf(&self) -> Option<&'static str> {
+        self.cloud().map(|config| config.leaf.name())
     }
 
     #[getter]
     fn n_particles(&self) -> usize {
-        self.inner.n_particles
+        self.cloud().map_or(0, |config| config.n_particles)
     }
 
     #[getter]
     fn max_active(&self) -> Option<usize> {
-        self.inner.max_active
+        self.cloud().map_or(Some(0), |config| config.max_active)
     }
 
     #[getter]
-    fn discard(&self) -> &'static str {
-        self.inner.discard.name()
+    fn discard(&self) -> Option<&'static str> {
+        self.cloud().map(|config| config.discard.name())
     }
 
     #[getter]
     fn forgetting(&self) -> Option<f64> {
-        self.inner.forgetting
+        self.cloud().and_then(|config| config.forgetting)
     }
 
     #[getter]
     fn lags(&self) -> usize {
-        self.inner.lags
+        self.cloud().map_or(1, |config| config.lags)
     }
 
     fn __repr__(&self) -> String {
-        let CloudConfig { leaf, n_particles, max_active, discard, forgetting, lags, .. } = &self.inner;
+        let Some(CloudConfig { leaf, n_particles, max_active, discard, forgetting, lags, .. }) = self.cloud() else {
+            return format!("MemberConfig.trivial('{}')", self.kind());
+        };
         let max_active = max_active.map_or("None".into(), |n| n.to_string());
         let forgetting = forgetting.map_or("None".into(), |f| f.to_string());
         format!(

@@ -224,7 +224,7 @@ impl Model {
     }
 
     fn member_config(&self, py: Python, member: usize) -> PyResult<MemberConfig> {
-        Ok(MemberConfig { inner: self.lock(py).member(member).map_err(to_python)?.config().clone() })
+        Ok(MemberConfig { inner: self.lock(py).member(member).map_err(to_python)?.config() })
     }
 
     fn copy(&self, py: Python) -> Self {

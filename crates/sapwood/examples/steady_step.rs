@@ -88,7 +88,8 @@ fn main() -> ExitCode {
             (x, y)
         })
         .unzip();
-    let mut member = Member::new(&job.config, job.task(), job.n_inputs, job.n_classes, SEED).expect("an allowed configuration");
+    let mut member =
+        Member::new(&job.config.clone().into(), job.task(), job.n_inputs, job.n_classes, SEED).expect("an allowed configuration");
     for (x, y) in x.iter().zip(&y).take(job.n_before) {
         member.observe(x, *y, 1.0);
     }

@@ -3,7 +3,7 @@
 use super::{Bank, CHUNK, History, Member, Rows, workers};
 use crate::config::Task;
 use crate::error::{Error, Result};
-use crate::predict::{Groups, Mixture, Moments, ln_mix};
+use crate::predict::{Groups, Mixture, Moments, Solver, ln_mix};
 
 /// What a forecast should hold beyond the cheap parts.
 #[derive(Clone, Debug, Default)]
@@ -132,18 +132,18 @@ impl Bank {
         let in_step = delay == 0 && run.x_test.values.as_ptr() == run.x.values.as_ptr();
         let own_row = |at: usize| in_step && run.y_test[at] == run.y[at] && weight_of(at) == 1.0;
         let parts = workers::for_each(&mut self.members, n_threads, |member| {
-            let mut inputs = Vec::with_capacity(member.n_inputs());
+            let mut inputs = Vec::new();
             let mut groups = Groups::default();
             (0..run.x_test.len())
                 .map(|row| {
                     // The forecast sees the targets learned before this row's turn.
                     let learned = row.checked_sub(delay);
-                    history.fill(&mut inputs, run.x_test.row(row), learned.unwrap_or(0), member.config().lags);
+                    history.fill(&mut inputs, run.x_test.row(row), learned.unwrap_or(0), member.lags());
                     let y = if learned.is_some_and(own_row) { f64::NAN } else { run.y_test[row] };
                     member.settle_at(&inputs);
                     let mut part = forecast_row(member, &inputs, y, task, n_classes, wanted, &mut groups);
                     if let Some(at) = learned.filter(|&at| weight_of(at) != 0.0) {
-                        history.fill(&mut inputs, run.x.row(at), at, member.config().lags);
+                        history.fill(&mut inputs, run.x.row(at), at, member.lags());
                         part.ln_learned = member.observe(&inputs, run.y[at], weight_of(at));
                         if own_row(at) {
                             part.ln_density = part.ln_learned;
@@ -179,30 +179,23 @@ impl Bank {
             }
             return;
         }
+        let moments = Moments::mix(parts.iter().zip(&weights).map(|(part, weight)| (*weight, part.moments)));
+        forecast.mean.push(moments.mean);
+        forecast.variance.push(moments.variance());
+        forecast.epistemic.push(moments.epistemic());
         if wanted.whole() {
             let mut mixture = Mixture::default();
             for (part, weight) in parts.iter().zip(&weights) {
                 mixture.extend_scaled(&part.mixture, *weight);
             }
-            let (variance, epistemic) = mixture.variance();
-            forecast.mean.push(mixture.mean());
-            forecast.variance.push(variance);
-            forecast.epistemic.push(epistemic);
-            forecast.quantiles.extend(wanted.levels.iter().map(|level| mixture.quantile(*level)));
+            let solver = Solver::new(&mixture);
+            forecast.quantiles.extend(wanted.levels.iter().map(|level| solver.quantile(*level)));
             if wanted.pit {
                 forecast.pit.push(if y.is_nan() { f64::NAN } else { mixture.cdf(y) });
             }
             if wanted.crps {
-                forecast.crps.push(if y.is_nan() { f64::NAN } else { mixture.crps(y) });
+                forecast.crps.push(if y.is_nan() { f64::NAN } else { solver.crps(y) });
             }
-        } else {
-            let mut moments = Moments::default();
-            for (part, weight) in parts.iter().zip(&weights) {
-                moments.add(*weight, &part.moments);
-            }
-            forecast.mean.push(moments.mean());
-            forecast.variance.push(moments.variance());
-            forecast.epistemic.push(moments.epistemic());
         }
     }
 }
@@ -224,10 +217,9 @@ fn forecast_row(member: &Member, inputs: &[f64], y: f64, task: Task, n_classes: 
             if !y.is_nan() {
                 part.ln_density = mixture.ln_density(y);
             }
+            part.moments = mixture.moments();
             if wanted.whole() {
                 part.mixture = mixture;
-            } else {
-                part.moments = mixture.moments();
             }
         }
     }

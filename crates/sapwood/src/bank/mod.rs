@@ -4,19 +4,22 @@ mod forecast;
 mod member;
 mod mixing;
 mod predictive;
+mod trivial;
 mod workers;
 
 pub use forecast::{Forecast, Run, Wanted, check_levels};
-pub(crate) use member::AnyCloud;
-pub use member::Member;
+pub(crate) use member::AnyMember;
+pub use member::{Member, MemberConfig};
 pub use mixing::{DEFAULT_RATES, DEFAULT_TOP_RATE, Mixing, TwoLevel};
 pub use predictive::Predictive;
+pub use trivial::TrivialKind;
+pub(crate) use trivial::{LastLabel, LeastSquares, Tracked, Trivial};
 
 use std::collections::VecDeque;
 
-use crate::config::{CloudConfig, Task};
+use crate::config::Task;
 use crate::error::{Error, MAX_MAGNITUDE, Result};
-use crate::predict::{Groups, Mixture, ln_mix};
+use crate::predict::{Groups, Mixture, Walk, ln_mix};
 use crate::rng::{Purpose, Stream};
 
 /// Weights beyond these could not be added to each other without losing one of them.
@@ -71,7 +74,7 @@ pub struct Bank {
 }
 
 impl Bank {
-    pub fn new(task: Task, n_inputs: usize, n_classes: usize, members: &[CloudConfig], seed: u64) -> Result<Self> {
+    pub fn new<C: Into<MemberConfig> + Clone>(task: Task, n_inputs: usize, n_classes: usize, members: &[C], seed: u64) -> Result<Self> {
         if members.is_empty() {
             return Err(Error::NoMembers);
         }
@@ -79,12 +82,12 @@ impl Bank {
             return Err(Error::OutOfRange { name: "n_inputs", given: 0.0, allowed: "at least 1" });
         }
         // Every member draws from a seed of its own, so that replicas differ.
-        let member = |(ix, config): (usize, &CloudConfig)| {
+        let member = |(ix, config): (usize, &C)| {
             let own_seed = Stream::new(seed, ix as u64, 0, Purpose::Member).seed();
-            Member::new(config, task, n_inputs, n_classes, own_seed)
+            Member::new(&config.clone().into(), task, n_inputs, n_classes, own_seed)
         };
         let members = members.iter().enumerate().map(member).collect::<Result<Vec<_>>>()?;
-        let n_lags = members.iter().map(|m| m.config().lags).max().unwrap_or(0);
+        let n_lags = members.iter().map(|m| m.lags()).max().unwrap_or(0);
         Ok(Self {
             task,
             n_inputs,
@@ -236,13 +239,13 @@ impl Bank {
         let history = History::new(&self.recent, y, weight);
         let members = &mut self.members;
         let by_member = workers::for_each(members, n_threads, |member| {
-            let mut inputs = Vec::with_capacity(member.n_inputs());
+            let mut inputs = Vec::new();
             (0..x.len())
                 .map(|row| {
                     if weight_of(row) == 0.0 {
                         return f64::NAN;
                     }
-                    history.fill(&mut inputs, x.row(row), row, member.config().lags);
+                    history.fill(&mut inputs, x.row(row), row, member.lags());
                     member.observe(&inputs, y[row], weight_of(row))
                 })
                 .collect::<Vec<f64>>()
@@ -274,20 +277,22 @@ impl Bank {
         value
     }
 
-    /// The inputs that a member sees at the end of the stream so far.
-    fn fill_inputs(&self, member: &Member, x: &[f64], inputs: &mut Vec<f64>) {
-        inputs.clear();
+    /// Append the inputs that a member sees at the end of the stream so far.
+    fn extend_inputs(&self, member: &Member, x: &[f64], inputs: &mut Vec<f64>) {
         inputs.extend_from_slice(x);
-        inputs.extend(self.recent.iter().take(member.config().lags));
+        inputs.extend(self.recent.iter().take(member.lags()));
     }
 
-    /// The predictive mixture at one row (regression).
-    pub fn mixture(&self, x: &[f64], weights: &[f64], groups: &mut Groups, mixture: &mut Mixture) {
-        mixture.clear();
+    /// The predictive mixtures of some rows (regression).
+    pub fn mixtures(&self, x: Rows, weights: &[f64], walk: &mut Walk, mixtures: &mut [Mixture]) {
+        mixtures.iter_mut().for_each(Mixture::clear);
         let mut inputs = Vec::new();
         for (member, weight) in self.members.iter().zip(weights) {
-            self.fill_inputs(member, x, &mut inputs);
-            member.add_components(&inputs, *weight, groups, mixture);
+            inputs.clear();
+            for row in 0..x.len() {
+                self.extend_inputs(member, x.row(row), &mut inputs);
+            }
+            member.add_components_of_rows(&inputs, *weight, walk, mixtures);
         }
     }
 
@@ -296,7 +301,8 @@ impl Bank {
         out.fill(0.0);
         let mut inputs = Vec::new();
         for (member, weight) in self.members.iter().zip(weights) {
-            self.fill_inputs(member, x, &mut inputs);
+            inputs.clear();
+            self.extend_inputs(member, x, &mut inputs);
             member.add_class_probabilities(&inputs, *weight, groups, out);
         }
     }

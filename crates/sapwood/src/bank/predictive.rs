@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Bank, Rows, check_levels, workers};
 use crate::config::Task;
 use crate::error::{Error, Result};
-use crate::predict::{Groups, Mixture};
+use crate::predict::{Groups, Mixture, Solver, Walk};
 use crate::rng::{Purpose, Stream};
 
 /// The predictive at each row of a table, as of the moment it was asked for. It shares the bank as it stood; a bank that goes on learning
@@ -57,10 +57,11 @@ impl Predictive {
         let mut out = vec![0.0; self.n_rows() * width];
         let weights = self.bank.weights();
         workers::for_row_blocks(&mut out, width, n_threads, |first, block| {
-            let (mut groups, mut mixture) = (Groups::default(), Mixture::default());
-            for (at, values) in block.chunks_mut(width).enumerate() {
-                self.bank.mixture(self.rows().row(first + at), &weights, &mut groups, &mut mixture);
-                f(first + at, &mixture, values);
+            let n_rows = block.len() / width;
+            let (mut walk, mut mixtures) = (Walk::default(), vec![Mixture::default(); n_rows]);
+            self.bank.mixtures(self.rows().slice(first..first + n_rows), &weights, &mut walk, &mut mixtures);
+            for (at, (values, mixture)) in block.chunks_mut(width).zip(&mixtures).enumerate() {
+                f(first + at, mixture, values);
             }
         });
         out
@@ -75,8 +76,8 @@ impl Predictive {
     pub fn moments(&self, n_threads: usize) -> Result<Vec<f64>> {
         self.need(Task::Regression, "a variance")?;
         Ok(self.by_mixture(3, n_threads, |_, mixture, out| {
-            let (variance, epistemic) = mixture.variance();
-            out.copy_from_slice(&[mixture.mean(), variance, epistemic]);
+            let moments = mixture.moments();
+            out.copy_from_slice(&[moments.mean, moments.variance(), moments.epistemic()]);
         }))
     }
 
@@ -111,9 +112,8 @@ impl Predictive {
             return Ok(Vec::new());
         }
         Ok(self.by_mixture(levels.len(), n_threads, |_, mixture, out| {
-            for (value, level) in out.iter_mut().zip(levels) {
-                *value = mixture.quantile(*level);
-            }
+            let solver = Solver::new(mixture);
+            out.iter_mut().zip(levels).for_each(|(value, level)| *value = solver.quantile(*level));
         }))
     }
 

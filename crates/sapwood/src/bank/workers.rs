@@ -27,11 +27,14 @@ pub fn for_each<T: Send, R: Send>(items: &mut [T], n_threads: usize, f: impl Fn(
     cells.into_iter().map(|cell| cell.into_inner().expect("workers have finished").1.expect("every item was worked on")).collect()
 }
 
-/// Split `n_rows` into blocks, apply `f` to each block of `out` (`width` values a row), on at most `n_threads` threads.
+/// Split the rows of `out` (`width` values each) into blocks and apply `f` to the first row's number and the values of each, on at most
+/// `n_threads` threads.
 pub fn for_row_blocks(out: &mut [f64], width: usize, n_threads: usize, f: impl Fn(usize, &mut [f64]) + Sync) {
-    const BLOCK: usize = 32;
-    let mut blocks: Vec<(usize, &mut [f64])> =
-        out.chunks_mut(BLOCK * width.max(1)).enumerate().map(|(ix, block)| (ix * BLOCK, block)).collect();
+    /// Rows in company share their work, but every thread should have some.
+    const BLOCK: std::ops::RangeInclusive<usize> = 32..=256;
+    let width = width.max(1);
+    let n_rows = (out.len() / width).div_ceil(n_threads.max(1)).clamp(*BLOCK.start(), *BLOCK.end());
+    let mut blocks: Vec<(usize, &mut [f64])> = out.chunks_mut(n_rows * width).enumerate().map(|(ix, block)| (ix * n_rows, block)).collect();
     for_each(&mut blocks, n_threads, |(first_row, block)| f(*first_row, block));
 }
 

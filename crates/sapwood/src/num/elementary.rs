@@ -22,7 +22,7 @@ pub(super) fn is_normal_positive(x: f64) -> bool {
 
 /// `x = m 2^e` with `m` in [sqrt(1/2), sqrt(2)), and `ln m = 2 atanh(s)` with `s = (m - 1)/(m + 1)`, `s^2 < 0.0295`.
 #[inline(always)]
-pub(super) fn ln_normal(x: f64) -> f64 {
+pub(crate) fn ln_normal(x: f64) -> f64 {
     // Subtracting the bits of sqrt(1/2) makes the exponent field count from there.
     const SQRT_HALF: u64 = 0x3FE6_A09E_667F_3BCD;
     let shifted = x.to_bits().wrapping_sub(SQRT_HALF);
@@ -55,7 +55,7 @@ pub(super) fn has_normal_exp(x: f64) -> bool {
 
 /// `exp(x) = 2^k exp(r)` with `|r| <= ln(2)/2`; fourteen terms of the series leave less than 1e-17.
 #[inline(always)]
-pub(super) fn exp_normal(x: f64) -> f64 {
+pub(crate) fn exp_normal(x: f64) -> f64 {
     // Adding and subtracting 1.5 * 2^52 rounds to an integer, which then stands in the low bits.
     const ROUND: f64 = 6_755_399_441_055_744.0;
     let shifted = x * std::f64::consts::LOG2_E + ROUND;

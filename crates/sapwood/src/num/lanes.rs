@@ -26,7 +26,7 @@ pub fn exp_lanes<const L: usize>(x: [f64; L]) -> [f64; L] {
 
 /// `ln Gamma` of each lane, for positive lanes.
 #[inline(always)]
-pub fn ln_gamma_lanes(x: Lane) -> Lane {
+pub fn ln_gamma_lanes<const L: usize>(x: [f64; L]) -> [f64; L] {
     let (value, product) = ln_gamma_parts_lanes(x);
     let ln_product = ln_lanes(product);
     std::array::from_fn(|lane| value[lane] - ln_product[lane])
@@ -34,10 +34,10 @@ pub fn ln_gamma_lanes(x: Lane) -> Lane {
 
 /// `ln Gamma` as `value - ln(product)`: a sum of several needs one logarithm for all their products, which are below 10^10.
 #[inline(always)]
-pub fn ln_gamma_parts_lanes(x: Lane) -> (Lane, Lane) {
-    let mut product = [1.0; LANES];
-    let mut shifted = [0.0; LANES];
-    for lane in 0..LANES {
+pub fn ln_gamma_parts_lanes<const L: usize>(x: [f64; L]) -> ([f64; L], [f64; L]) {
+    let mut product = [1.0; L];
+    let mut shifted = [0.0; L];
+    for lane in 0..L {
         (shifted[lane], product[lane]) = shift_up(x[lane]);
     }
     let ln_x = ln_lanes(shifted);

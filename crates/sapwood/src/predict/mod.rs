@@ -1,9 +1,19 @@
 //! Predictive distributions: the exact mixture of the particles' leaf predictives.
 
+mod abreast;
+mod coarse;
+mod crps;
 mod mixture;
+mod moments;
+mod quantile;
+mod rows;
+mod solver;
 mod student_t;
 
-pub use mixture::{Component, Mixture, Moments, ln_mix};
+pub use mixture::{Component, Mixture, ln_mix};
+pub use moments::Moments;
+pub use rows::Walk;
+pub use solver::Solver;
 pub use student_t::StudentT;
 
 use crate::cloud::Cloud;

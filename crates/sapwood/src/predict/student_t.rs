@@ -34,21 +34,6 @@ impl StudentT {
         student_t_cdf((y - self.location) / self.scale, self.df)
     }
 
-    /// `E|Y - y|`; infinite for one degree of freedom or fewer.
-    pub fn mean_distance(&self, y: f64) -> f64 {
-        if self.df <= 1.0 {
-            return f64::INFINITY;
-        }
-        /// So far out the distribution is a point.
-        const FAR: f64 = 1e100;
-        let t = (y - self.location) / self.scale;
-        if t.abs() > FAR {
-            return (y - self.location).abs();
-        }
-        let density = self.density(y) * self.scale;
-        self.scale * (t * (2.0 * student_t_cdf(t, self.df) - 1.0) + 2.0 * density * (self.df + t * t) / (self.df - 1.0))
-    }
-
     /// A draw: a normal over the root of an independent mean of squares (Marsaglia & Tsang's gamma).
     pub fn sample(&self, stream: &mut Stream) -> f64 {
         let normal = normal_quantile(stream.uniform_positive() * (1.0 - 1e-16));

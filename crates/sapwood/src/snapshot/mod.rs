@@ -17,6 +17,7 @@
 mod bytes;
 mod cloud;
 mod parts;
+mod trivial;
 
 use crate::bank::Bank;
 use crate::error::{Error, Result};

@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 
 use super::bytes::{Reader, Writer};
 use super::cloud::{read_cloud, write_cloud};
-use crate::bank::{AnyCloud, Bank, Member, TRACE_LEN, TwoLevel};
+use super::trivial::{read_trivial, write_trivial};
+use crate::bank::{AnyMember, Bank, Member, MemberConfig, TRACE_LEN, TrivialKind, TwoLevel};
 use crate::config::{CloudConfig, Leaf, Named, Task};
 use crate::error::{Error, Result};
 use crate::leaf::{Discriminant, Gaussian, GaussianPrior, LeafModel, Multinomial, Pseudo, Ridge, Scale};
 use crate::num::cholesky::{packed_ix, packed_len};
 
-fn inconsistent<T>(what: &'static str) -> Result<T> {
+pub(super) fn inconsistent<T>(what: &'static str) -> Result<T> {
     Err(Error::Inconsistent { what })
 }
 
@@ -32,11 +33,16 @@ pub fn write_bank(w: &mut Writer, bank: &Bank) {
     w.f64s(ln_top.iter().copied());
     w.u64(bank.members.len() as u64);
     for member in &bank.members {
-        write_config(w, member.config());
-        match &member.cloud {
-            AnyCloud::Gaussian(cloud) => write_cloud(w, cloud, write_gaussian),
-            AnyCloud::Multinomial(cloud) => write_cloud(w, cloud, |_, _| {}),
-            AnyCloud::Discriminant(cloud) => write_cloud(w, cloud, write_discriminant),
+        match &member.config() {
+            MemberConfig::Cloud(config) => write_config(w, config),
+            // Its name stands where a cloud has that of its leaf.
+            MemberConfig::Trivial(kind) => w.bytes(kind.name().as_bytes()),
+        }
+        match &member.inner {
+            AnyMember::Gaussian(cloud) => write_cloud(w, cloud, write_gaussian),
+            AnyMember::Multinomial(cloud) => write_cloud(w, cloud, |_, _| {}),
+            AnyMember::Discriminant(cloud) => write_cloud(w, cloud, write_discriminant),
+            AnyMember::Trivial(member) => write_trivial(w, member),
         }
     }
 }
@@ -67,7 +73,7 @@ pub fn read_bank(r: &mut Reader) -> Result<Bank> {
     for _ in 0..n_members {
         members.push(read_member(r, task, n_inputs, n_classes, n_seen)?);
     }
-    let n_lags = members.iter().map(|m: &Member| m.config().lags).max().unwrap_or(0);
+    let n_lags = members.iter().map(|m: &Member| m.lags()).max().unwrap_or(0);
     let rate_ok = |rate: &f64| *rate > 0.0 && *rate <= 1.0;
     let mixing_ok = !rates.is_empty()
         && rates.iter().all(rate_ok)
@@ -83,28 +89,39 @@ pub fn read_bank(r: &mut Reader) -> Result<Bank> {
 }
 
 fn read_member(r: &mut Reader, task: Task, n_inputs: usize, n_classes: usize, n_seen: u64) -> Result<Member> {
-    let config = read_config(r)?;
-    // What a blank member allocates must be there to be read: ranges, leaf statistics and, for linear leaves, the running cross-products.
+    let config = read_member_config(r)?;
+    if needed_by(&config, n_inputs, n_classes) > r.left() {
+        return inconsistent("a member is wider than the file is long");
+    }
+    // A configuration that could not have been made is damage to the file, not the caller's mistake.
+    let mut member =
+        Member::new(&config, task, n_inputs, n_classes, 0).or_else(|_| inconsistent("a member's configuration is not allowed"))?;
+    member.inner = match member.inner {
+        AnyMember::Gaussian(cloud) => AnyMember::Gaussian(read_cloud(r, cloud, n_seen, read_gaussian)?),
+        AnyMember::Multinomial(cloud) => AnyMember::Multinomial(read_cloud(r, cloud, n_seen, |_, model: &Multinomial| Ok(model.clone()))?),
+        AnyMember::Discriminant(cloud) => AnyMember::Discriminant(read_cloud(r, cloud, n_seen, read_discriminant)?),
+        AnyMember::Trivial(blank) => AnyMember::Trivial(read_trivial(r, blank)?),
+    };
+    Ok(member)
+}
+
+/// What a blank member allocates must be there to be read: ranges, leaf statistics and, for linear leaves, the running cross-products.
+fn needed_by(config: &MemberConfig, n_inputs: usize, n_classes: usize) -> usize {
+    let config = match config {
+        MemberConfig::Cloud(config) => config,
+        MemberConfig::Trivial(TrivialKind::LastValue) => return 0,
+        MemberConfig::Trivial(TrivialKind::LeastSquares) => return 8 * packed_len(n_inputs + 1),
+        MemberConfig::Trivial(TrivialKind::LastLabel) => return 16 * n_classes,
+    };
     let width = n_inputs + config.lags.min(MAX_WIDTH as usize);
-    let needed = 16 * width
+    16 * width
         + match config.leaf {
             Leaf::Constant => 0,
             Leaf::Linear => 8 * packed_len(width),
             Leaf::Multinomial => 16 * n_classes,
             // The statistics of at least one leaf, with whatever each class has of its own.
             Leaf::Discriminant | Leaf::Quadratic => 8 * packed_len(width) + 16 * n_classes * (1 + width),
-        };
-    if needed > r.left() {
-        return inconsistent("a member is wider than the file is long");
-    }
-    // A configuration that could not have been made is damage to the file, not the caller's mistake.
-    let member = Member::new(&config, task, n_inputs, n_classes, 0).or_else(|_| inconsistent("a member's configuration is not allowed"))?;
-    let cloud = match member.cloud {
-        AnyCloud::Gaussian(cloud) => AnyCloud::Gaussian(read_cloud(r, cloud, n_seen, read_gaussian)?),
-        AnyCloud::Multinomial(cloud) => AnyCloud::Multinomial(read_cloud(r, cloud, n_seen, |_, model: &Multinomial| Ok(model.clone()))?),
-        AnyCloud::Discriminant(cloud) => AnyCloud::Discriminant(read_cloud(r, cloud, n_seen, read_discriminant)?),
-    };
-    Ok(Member { cloud })
+        }
 }
 
 fn write_config(w: &mut Writer, config: &CloudConfig) {
@@ -145,9 +162,18 @@ fn read_name<T: Named>(r: &mut Reader) -> Result<T> {
     T::parse(name).or_else(|_| inconsistent("an option of a member is unknown"))
 }
 
-fn read_config(r: &mut Reader) -> Result<CloudConfig> {
+fn read_member_config(r: &mut Reader) -> Result<MemberConfig> {
+    let name = std::str::from_utf8(r.bytes()?).unwrap_or("");
+    if let Ok(kind) = TrivialKind::parse(name) {
+        return Ok(kind.into());
+    }
+    let leaf = Leaf::parse(name).or_else(|_| inconsistent("the kind of a member is unknown"))?;
+    Ok(read_config(r, leaf)?.into())
+}
+
+fn read_config(r: &mut Reader, leaf: Leaf) -> Result<CloudConfig> {
     Ok(CloudConfig {
-        leaf: read_name(r)?,
+        leaf,
         n_particles: r.u64()? as usize,
         max_active: r.option_u64()?,
         discard: read_name(r)?,

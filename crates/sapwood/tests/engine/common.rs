@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use sapwood::bank::{Bank, Predictive, Rows};
-use sapwood::config::{CloudConfig, Discard, Leaf, Task};
+use sapwood::bank::{Bank, MemberConfig, Predictive, Rows, TrivialKind};
+use sapwood::config::{Discard, Leaf, Task};
 use sapwood::snapshot;
 
 /// SplitMix64: nothing that the engine draws from.
@@ -111,9 +111,17 @@ pub fn discards(leaf: Leaf) -> [Discard; 3] {
     [Discard::Oldest, Discard::Random, scored]
 }
 
-/// A bank of these members for the task of the first one's leaf.
-pub fn bank(n_inputs: usize, n_classes: usize, members: &[CloudConfig], seed: u64) -> Bank {
-    let task = members[0].leaf.task();
+/// The members of a task that are not clouds.
+pub fn trivial(task: Task) -> impl Iterator<Item = MemberConfig> {
+    [TrivialKind::LastValue, TrivialKind::LeastSquares, TrivialKind::LastLabel]
+        .into_iter()
+        .filter(move |kind| kind.task() == task)
+        .map(MemberConfig::from)
+}
+
+/// A bank of these members for the task of the first one.
+pub fn bank<C: Into<MemberConfig> + Clone>(n_inputs: usize, n_classes: usize, members: &[C], seed: u64) -> Bank {
+    let task = members[0].clone().into().task();
     let n_classes = if task == Task::Classification { n_classes } else { 0 };
     Bank::new(task, n_inputs, n_classes, members, seed).expect("a configuration that is allowed")
 }

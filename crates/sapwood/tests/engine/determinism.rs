@@ -1,10 +1,10 @@
 //! The same stream gives the same bytes, whatever the threads, the batches, the questions asked and the stops on the way.
 
-use sapwood::bank::{Bank, Predictive, Run, Wanted};
+use sapwood::bank::{Bank, MemberConfig, Predictive, Run, Wanted};
 use sapwood::config::{CloudConfig, Division, Evidence, Leaf, Prior, Task};
 use sapwood::snapshot;
 
-use crate::common::{Data, LEAVES, Noise, bank, bytes, discards, predict};
+use crate::common::{Data, LEAVES, Noise, bank, bytes, discards, predict, trivial};
 
 /// Small enough to be saved at every step, small leaves so that every kind of move happens, and a pool that overflows early.
 fn small(leaf: Leaf) -> CloudConfig {
@@ -98,7 +98,8 @@ fn saved_and_restored_at_every_step() {
 
 /// Members of every kind side by side.
 fn mixed_bank(task: Task, seed: u64) -> Bank {
-    let members: Vec<CloudConfig> = combinations().into_iter().filter(|config| config.leaf.task() == task).step_by(3).take(7).collect();
+    let clouds = combinations().into_iter().filter(|config| config.leaf.task() == task).step_by(3).take(7);
+    let members: Vec<MemberConfig> = clouds.map(MemberConfig::from).chain(trivial(task)).collect();
     bank(2, 2, &members, seed)
 }
 
@@ -180,6 +181,23 @@ fn forecasting_then_learning_is_learning() {
             let forecast = bank.forecast_then_learn(run, &wanted, 2, &mut || true).expect("a run that may be made");
             assert!(bytes(&bank) == learned(n_learned), "delay {delay}, {}", task.name());
             assert_eq!(forecast.ln_density.len(), data.len());
+        }
+    }
+}
+
+/// Rows asked about together share a walk through the trees. Fails if a leaf's particles or rows are counted by the company a row is in.
+#[test]
+fn a_row_is_predicted_alone_as_in_company() {
+    for task in TASKS {
+        let data = stream(task);
+        let mut bank = mixed_bank(task, 5);
+        bank.add_classes(5).ok();
+        data.teach(&mut bank, 0..150, 1);
+        let together = predict(&bank, &data);
+        let width = together.len() / data.len();
+        for row in 0..data.len() {
+            let alone = Data { n_inputs: 2, x: data.row(row).to_vec(), y: vec![data.y[row]], weight: None };
+            assert_eq!(bits(&predict(&bank, &alone)), bits(&together[row * width..(row + 1) * width]), "row {row}");
         }
     }
 }

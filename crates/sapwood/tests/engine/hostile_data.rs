@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use sapwood::bank::{Bank, Predictive};
+use sapwood::bank::{Bank, MemberConfig, Predictive};
 use sapwood::config::{CloudConfig, Discard, Leaf, Prior, Task};
 use sapwood::snapshot;
 
-use crate::common::{Data, LEAVES, N_CLASSES, Noise, bank, bytes, discards};
+use crate::common::{Data, LEAVES, N_CLASSES, Noise, bank, bytes, discards, trivial};
 
 const LEVELS: [f64; 5] = [0.001, 0.05, 0.5, 0.95, 0.999];
 
@@ -46,7 +46,9 @@ fn check_answers(bank: &Bank, ask: &Data, name: &str) {
 fn check_invariants(bank: &Bank, name: &str) {
     for ix in 0..bank.n_members() {
         let member = bank.member(ix).expect("a member");
-        assert!(member.config().max_active.is_none_or(|max| member.n_active() <= max), "{name}");
+        if let MemberConfig::Cloud(config) = member.config() {
+            assert!(config.max_active.is_none_or(|max| member.n_active() <= max), "{name}");
+        }
         for particle in 0..member.n_particles() {
             let nodes = member.tree(particle).expect("a particle");
             assert_eq!(nodes[0].n_active, member.n_active() as f64, "{name}: particle {particle} does not hold the pool");
@@ -61,9 +63,10 @@ fn check_invariants(bank: &Bank, name: &str) {
 }
 
 /// Learn everything, looking at the model on the way.
-fn survive(members: &[CloudConfig], data: &Data, name: &str) -> Bank {
+fn survive(clouds: &[CloudConfig], data: &Data, name: &str) -> Bank {
     let n_classes = data.y.iter().fold(0.0, |a: f64, b| a.max(*b)) as usize + 1;
-    let mut bank = bank(data.n_inputs, n_classes, members, 21);
+    let members: Vec<MemberConfig> = clouds.iter().cloned().map(MemberConfig::from).chain(trivial(clouds[0].leaf.task())).collect();
+    let mut bank = bank(data.n_inputs, n_classes, &members, 21);
     let every = (data.len() / 4).max(1);
     let mut ask = data.clone();
     ask.x.truncate(12.min(data.len()) * data.n_inputs);

@@ -8,3 +8,4 @@ mod leaf_sums;
 mod mixture;
 mod retirement;
 mod snapshots;
+mod trivial;

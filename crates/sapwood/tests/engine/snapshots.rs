@@ -2,12 +2,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use sapwood::bank::Bank;
+use sapwood::bank::{Bank, MemberConfig};
 use sapwood::config::{CloudConfig, Discard, Leaf, Prior};
 use sapwood::error::{Error, ErrorKind};
 use sapwood::snapshot::{FORMAT_VERSION, load};
 
-use crate::common::{Data, N_CLASSES, Noise, bank, bytes, predict};
+use crate::common::{Data, N_CLASSES, Noise, bank, bytes, predict, trivial};
 
 const HEADER_LEN: usize = 24;
 
@@ -25,10 +25,12 @@ fn samples() -> Vec<(Bank, Data)> {
     let by_inputs = [member(Leaf::Discriminant, Discard::Oldest), member(Leaf::Quadratic, Discard::Entropy)];
     [&regression[..], &classification[..], &by_inputs[..]]
         .into_iter()
-        .map(|members| {
-            let mut data = Data::for_leaf(members[0].leaf, 2, 50, 11);
+        .map(|clouds| {
+            let leaf = clouds[0].leaf;
+            let mut data = Data::for_leaf(leaf, 2, 50, 11);
             data.x[40] = f64::NAN;
-            let mut bank = bank(2, N_CLASSES, members, 12);
+            let members: Vec<MemberConfig> = clouds.iter().cloned().map(MemberConfig::from).chain(trivial(leaf.task())).collect();
+            let mut bank = bank(2, N_CLASSES, &members, 12);
             data.teach(&mut bank, 0..30, 1);
             (bank, data)
         })

@@ -23,7 +23,7 @@
 
 use super::layout::{Covariance, Layout, Shape};
 use crate::num::cholesky::packed_ix;
-use crate::num::lanes::{exp_lanes, ln_lanes};
+use crate::num::lanes::{exp_lanes, ln_gamma_lanes, ln_lanes};
 use crate::num::special::ln_gamma;
 
 /// Pseudo-observations behind a class mean.
@@ -135,16 +135,18 @@ pub fn bayes_factors<const L: usize>(layout: &Layout, ridge: &[f64], stats: &[La
     }
 
     let n_blocks = (p / order) as f64;
-    let mut value: Lane<L> = n.map(|n| -n_blocks * ln_gamma_growth(order, n));
+    let mut value: Lane<L> = ln_gamma_growth(order, &n).map(|growth| -n_blocks * growth);
     let mut n_present = [0.0; L];
     for class in (0..n_classes).filter(|&class| counts(class).iter().any(|&count| count > 0.0)) {
         let count = counts(class);
         class_scatter_star(layout, class, &count, stats, mean, psi, distance, class_scatter);
         factor(shape, class_scatter, distance, &mut supported);
         let ln_ratio = ln_determinant_ratio(shape, p, total, class_scatter);
-        for lane in (0..L).filter(|&lane| count[lane] > 0.0) {
-            n_present[lane] += 1.0;
-            value[lane] += n_blocks * ln_gamma_growth(order, count[lane]) + 0.5 * (count[lane] + strength) * ln_ratio[lane];
+        let growth = ln_gamma_growth(order, &count);
+        for lane in 0..L {
+            let present = count[lane] > 0.0;
+            n_present[lane] += if present { 1.0 } else { 0.0 };
+            value[lane] += if present { n_blocks * growth[lane] + 0.5 * (count[lane] + strength) * ln_ratio[lane] } else { 0.0 };
         }
     }
     class_scatter.copy_from_slice(psi);
@@ -327,9 +329,18 @@ fn fold_logs<const L: usize>(product: &mut Lane<L>, sum: &mut Lane<L>) {
 }
 
 /// `lnG_p((nu0 + n)/2) - lnG_p(nu0/2)` with `G_p` the multivariate gamma function of this order.
-fn ln_gamma_growth(order: usize, n: f64) -> f64 {
+#[inline(always)]
+fn ln_gamma_growth<const L: usize>(order: usize, n: &Lane<L>) -> Lane<L> {
     let strength = strength(order);
-    (0..order).map(|j| ln_gamma(0.5 * (strength + n - j as f64)) - ln_gamma(0.5 * (strength - j as f64))).sum()
+    let mut growth = [0.0; L];
+    for j in 0..order {
+        let start = strength - j as f64;
+        let (grown, at_start) = (ln_gamma_lanes(n.map(|n| 0.5 * (start + n))), ln_gamma(0.5 * start));
+        for lane in 0..L {
+            growth[lane] += grown[lane] - at_start;
+        }
+    }
+    growth
 }
 
 impl<const L: usize> BayesFactors<L> {

@@ -112,7 +112,8 @@ fn ln_gamma_step(shape: Shape, p: usize, n: f64) -> f64 {
 fn into_solver(shape: Shape, p: usize, a: &mut [f64]) {
     for j in 0..p {
         let ix = shape.diagonal_ix(j);
-        let inverse = 1.0 / a[ix];
+        // A model that rounding has made impossible has no weight; its numbers need only be numbers.
+        let inverse = if a[ix] > 0.0 { 1.0 / a[ix] } else { 0.0 };
         if shape == Shape::Full {
             for i in j + 1..p {
                 a[packed_ix(i, j)] *= inverse;

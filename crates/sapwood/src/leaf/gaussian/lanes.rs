@@ -79,10 +79,12 @@ fn factor(a: &mut [Lane], m: usize) -> (Lane, Lane, Lane, [bool; LANES]) {
             product[lane] *= safe;
             inverse[lane] = 1.0 / safe;
         }
-        if product.iter().any(|p| !(1e-200..1e200).contains(p)) {
-            for lane in 0..LANES {
-                ln_scale[lane] += ln(product[lane]);
-                product[lane] = 1.0;
+        let too_far = |p: &f64| !(1e-200..1e200).contains(p);
+        if product.iter().any(too_far) {
+            // Only in the lanes concerned: the others must not round differently because of them.
+            for (product, ln_scale) in product.iter_mut().zip(&mut ln_scale).filter(|(product, _)| too_far(product)) {
+                *ln_scale += ln(*product);
+                *product = 1.0;
             }
         }
         // Column j holds the unscaled entries; what is below and to the right loses their outer product over the pivot.

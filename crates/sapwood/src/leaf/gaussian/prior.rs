@@ -6,6 +6,9 @@ use crate::num::cholesky::{backward_solve, factor_leading, forward_solve, ln_det
 use crate::num::ln;
 use crate::num::special::ln_gamma;
 
+/// What the prior adds to every column's variance, in units of it. Columns that say the same leave a direction that the data hardly
+/// determine; without this a leaf's line may tilt along it without bound, and the first input that breaks the pattern is sent far away.
+const RIDGE: f64 = 0.1;
 /// Pseudo-observations behind the default prior's coefficients.
 const STRENGTH: f64 = 0.1;
 /// Pseudo-observations behind its noise variance.
@@ -160,17 +163,13 @@ impl Pseudo {
         let mut correlation = vec![0.0; packed_len(q)];
         for i in 0..q {
             for j in 0..=i {
-                correlation[packed_ix(i, j)] = if i == j { 1.0 } else { shrink * scale.correlation(i, j) };
+                correlation[packed_ix(i, j)] = if i == j { 1.0 + RIDGE } else { shrink * scale.correlation(i, j) };
             }
         }
         let mut factor = correlation.clone();
-        // Exactly collinear columns leave pivots of rounding size; a ridge far below any data's influence settles them.
-        for i in 0..q {
-            factor[packed_ix(i, i)] += 1e-9;
-        }
         let mut slope: Vec<f64> = (0..q).map(|i| shrink * scale.correlation(q, i)).collect();
         let solved = factor_leading(&mut factor, q, q);
-        debug_assert!(solved, "a shrunk correlation matrix is positive definite");
+        debug_assert!(solved, "a correlation matrix with a ridge is positive definite");
         forward_solve(&factor, &mut slope);
         let explained: f64 = slope.iter().map(|v| v * v).sum::<f64>().min(1.0);
         backward_solve(&factor, &mut slope);
@@ -200,11 +199,7 @@ impl Pseudo {
         }
         moments[packed_ix(m, m)] = STRENGTH * quadratic * unit + noise;
 
-        let mut spread_factor = correlation;
-        for i in 0..q {
-            spread_factor[packed_ix(i, i)] += 1e-9;
-        }
-        let ln_correlation = if factor_leading(&mut spread_factor, q, q) { ln_det(&spread_factor, q) } else { 0.0 };
+        let ln_correlation = ln_det(&factor, q);
         let ln_spread: f64 = (0..q).map(|i| ln(spread(i))).sum();
         let occam = if q == 0 { OCCAM_CONSTANT } else { OCCAM_LINEAR };
         let ln_constant = m as f64 * occam + 0.5 * ln_correlation + ln_spread + noise_constant(NOISE_STRENGTH, noise);

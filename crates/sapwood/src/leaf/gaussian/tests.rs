@@ -191,8 +191,9 @@ fn evidence_and_predictive_are_those_written_out() {
 }
 
 /// Fails if the default prior is not the unit-information prior that is documented: a tenth of an observation of the running second
-/// moments, around the line through everything, a fifth of that line's residual variance behind two degrees of freedom, and the Occam
-/// factor of .25 (1 for constant leaves) nats a coefficient in place of its own `1/2 ln .1`.
+/// moments with a tenth of its variance added to each column's, around the line that this makes through everything, a fifth of that line's
+/// residual variance behind two degrees of freedom, and the Occam factor of .25 (1 for constant leaves) nats a coefficient in place of its
+/// own `1/2 ln .1`.
 #[test]
 fn the_default_prior_is_the_unit_information_prior() {
     let n = 1 << 14;
@@ -203,10 +204,25 @@ fn the_default_prior_is_the_unit_information_prior() {
         stream.iter().for_each(|p| {
             model.track(&p[..n_regressors], p[n_regressors], 1.0);
         });
-        let line = dense(&stream, None);
-        let (gram, _) = invert(line.inverse);
-        let precision: Vec<f64> = (0..m).flat_map(|i| gram[i][..=i].iter().map(|g| 0.1 * g / n as f64).collect::<Vec<_>>()).collect();
-        let fixed = FixedPrior { precision, mean: line.beta, nu0: 2.0, s0: 0.2 * line.s / line.df };
+        let mean_of = |f: &dyn Fn(&[f64]) -> f64| stream.iter().map(|p| f(p)).sum::<f64>() / n as f64;
+        let means: Vec<f64> = (0..m).map(|i| mean_of(&|p| p[i])).collect();
+        let covariance = |i: usize, j: usize| mean_of(&|p| (p[i] - means[i]) * (p[j] - means[j]));
+        let ridged = |i: usize, j: usize| covariance(i, j) * if i == j { 1.1 } else { 1.0 };
+        let (inverse, _) = invert((0..n_regressors).map(|i| (0..n_regressors).map(|j| ridged(i, j)).collect()).collect());
+        let with_target: Vec<f64> = (0..n_regressors).map(|i| covariance(i, n_regressors)).collect();
+        let slope: Vec<f64> = inverse.iter().map(|row| row.iter().zip(&with_target).map(|(a, b)| a * b).sum()).collect();
+        let explained: f64 = slope.iter().zip(&with_target).map(|(a, b)| a * b).sum();
+        let residual = (covariance(n_regressors, n_regressors) - explained) * n as f64 / (n - m) as f64;
+        let level = means[n_regressors] - slope.iter().zip(&means).map(|(a, b)| a * b).sum::<f64>();
+        // Moments of [1, x] about zero.
+        let moment = |i: usize, j: usize| match (i, j) {
+            (0, 0) => 1.0,
+            (i, 0) => means[i - 1],
+            (i, j) => ridged(i - 1, j - 1) + means[i - 1] * means[j - 1],
+        };
+        let precision: Vec<f64> = (0..m).flat_map(|i| (0..=i).map(|j| 0.1 * moment(i, j)).collect::<Vec<_>>()).collect();
+        let mean = [level].into_iter().chain(slope).collect();
+        let fixed = FixedPrior { precision, mean, nu0: 2.0, s0: 0.2 * residual };
         let few = points(n_regressors, 6, 8);
         let want = dense(&few, Some(&fixed));
         let origin = model.origin();

@@ -1,0 +1,133 @@
+//! Quantiles of a mixture: found on a coarse stand-in, then corrected on the exact distribution function.
+
+use super::Mixture;
+use super::abreast::Abreast;
+use super::solver::Solver;
+use crate::num::special::normal_quantile;
+
+/// Miss in probability at which a step is the last one.
+const EXACT: f64 = 1e-12;
+/// The same where the answer is only a start.
+const ROUGH: f64 = 1e-6;
+/// Levels nearer to 0 or 1 than this are left to a distribution function that keeps the digits of a tail.
+const DEEP_TAIL: f64 = 1e-8;
+
+impl Solver<'_> {
+    /// The quantile at level `q` in (0, 1), to 1e-11 in probability or to the last digits of the number.
+    pub fn quantile(&self, q: f64) -> f64 {
+        let start = self.centre + normal_quantile(q) * self.width;
+        let near = if self.has_stand_in() { solve(self.rough(), q, start, self.width, ROUGH).unwrap_or(start) } else { start };
+        let deep = q.min(1.0 - q) < DEEP_TAIL;
+        let found = if deep { None } else { solve(&self.exact, q, near, self.width, EXACT) };
+        found.unwrap_or_else(|| self.mixture.quantile_by_halving(q))
+    }
+}
+
+impl Mixture {
+    /// Newton steps kept inside a bracket that always shrinks: slow, and certain for any mixture and any level.
+    fn quantile_by_halving(&self, q: f64) -> f64 {
+        let width = self.width();
+        let start = self.mean() + normal_quantile(q) * width;
+        // In the upper tail the complement keeps its digits.
+        let excess = |y: f64| {
+            let (below, above) = self.tails(y);
+            if q < 0.5 { below - q } else { (1.0 - q) - above }
+        };
+        let (mut low, mut high) = (start, start);
+        let mut reach = width.max(f64::MIN_POSITIVE);
+        let mut y = start;
+        let mut value = excess(y);
+        // Bracket by doubling, on the side where the root is.
+        if value < 0.0 {
+            while value < 0.0 && high.is_finite() {
+                low = high;
+                high += reach;
+                reach *= 2.0;
+                value = excess(high);
+            }
+        } else {
+            while value >= 0.0 && low.is_finite() {
+                high = low;
+                low -= reach;
+                reach *= 2.0;
+                value = excess(low);
+            }
+        }
+        y = y.clamp(low, high);
+        let mut last = f64::INFINITY;
+        // Halving alone ends within the 2^11 exponents and 53 bits of a double.
+        for _ in 0..2200 {
+            let value = excess(y);
+            if value.abs() < 1e-15 * q.min(1.0 - q) {
+                break;
+            }
+            if value < 0.0 {
+                low = y;
+            } else {
+                high = y;
+            }
+            // Newton while it pays; where the density is uneven, halve.
+            let newton = y - value / self.density(y);
+            let pays = value.abs() < 0.5 * last && newton > low && newton < high;
+            last = value.abs();
+            let next = if pays { newton } else { low + 0.5 * (high - low) };
+            if next == y || next <= low || next >= high {
+                break;
+            }
+            y = next;
+        }
+        y
+    }
+}
+
+/// The quantile at `level` from a start near it; none if the mixture is too uneven for that.
+///
+/// One step inverts the Taylor series of the distribution function to its third derivative, so that its error is of the fourth order in the
+/// length of the step. A step is the last one when the next term is below `tolerance` and no component is so narrow that it could hide
+/// between where the step began and where it ended.
+fn solve(of: &Abreast, level: f64, start: f64, width: f64, tolerance: f64) -> Option<f64> {
+    const AT_MOST: usize = 40;
+    /// Steps that are longer than this share of the density's details are not the series' to take.
+    const TRUSTED: f64 = 0.4;
+    const HIDDEN: f64 = 0.05;
+    let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+    let mut y = start;
+    let mut reach = width;
+    for _ in 0..AT_MOST {
+        let at = of.derivatives(y);
+        let miss = level - at.cdf;
+        if miss == 0.0 {
+            return Some(y);
+        }
+        if miss > 0.0 {
+            low = y;
+        } else {
+            high = y;
+        }
+        let newton = miss / at.density;
+        let ratio = newton.abs() * (at.bend / at.density).sqrt();
+        let (slope, curvature) = (at.slope / at.density, at.curvature / at.density);
+        let step = newton * (1.0 - newton * (0.5 * slope - newton * (0.5 * slope * slope - curvature / 6.0)));
+        let next = y + step;
+        if ratio < TRUSTED && next > low && next < high {
+            let small = step.abs() <= HIDDEN * of.narrowest() || tolerance > EXACT;
+            if next == y || (small && miss.abs() * ratio * ratio * ratio < tolerance) {
+                return Some(next);
+            }
+            y = next;
+            continue;
+        }
+        y = if low == f64::NEG_INFINITY {
+            high - reach
+        } else if high == f64::INFINITY {
+            low + reach
+        } else {
+            low + 0.5 * (high - low)
+        };
+        reach *= 2.0;
+        if !(y > low && y < high) {
+            return None;
+        }
+    }
+    None
+}

@@ -1,0 +1,86 @@
+"""The bank that ``max_active="auto"`` and ``leaf="auto"`` stand for, as rules of the numbers of columns and classes.
+
+Small pools follow fast drift, large ones know more where the world stands still; lines inside a leaf extrapolate where
+constants do not; Gaussian classes find oblique boundaries that counts cannot. Nobody knows in advance which of them a
+stream needs, so the bank has some of each and weighs them by how well they predict. Many small clouds do better than
+few large ones: a fresh start is worth more than as many further particles. ``benchmarks/quality`` measures the result.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Task: TypeAlias = Literal["regression", "classification"]
+
+PARTICLES: dict[Task, int] = {"regression": 30, "classification": 20}
+POOLS: dict[Task, tuple[int, ...]] = {"regression": (25, 100, 1000, 3000), "classification": (10, 100, 500)}
+
+_ACTIVE_POINTS_PER_CLASS = 50
+# Full covariances cost the square of the number of columns, and say little where there are many.
+_FEW_COLUMNS = 10
+_MANY_COLUMNS = 20
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """One cloud of the bank.
+
+    Attributes
+    ----------
+    leaf : str
+    pool : int
+        Size of the active pool.
+    lagged : bool
+        Whether it also sees the last targets.
+    steady : bool
+        Whether it takes the world to stand still: nothing fades, trees may be deep, a split is sought in a quarter of
+        the columns, and rare classes start with a whole count.
+    """
+
+    leaf: str
+    pool: int
+    lagged: bool = False
+    steady: bool = False
+
+
+def regression() -> list[Cloud]:
+    """Lines and constants; where the last target is known, half of the large ones see it."""
+    return [
+        *(Cloud("linear", pool) for pool in POOLS["regression"]),
+        Cloud("constant", 3000),
+        Cloud("linear", 1000, lagged=True),
+        Cloud("linear", 3000, lagged=True),
+        Cloud("constant", 3000, lagged=True),
+    ]
+
+
+def classification(n_inputs: int, n_classes: int) -> list[Cloud]:
+    """Counts, and Gaussian classes for as many columns as they can be afforded for."""
+    if n_inputs <= _FEW_COLUMNS:
+        clouds = [
+            Cloud("multinomial", 10),
+            Cloud("multinomial", 100),
+            Cloud("multinomial", 25, lagged=True),
+            Cloud("multinomial", 500, lagged=True),
+            Cloud("discriminant", 25),
+            Cloud("discriminant", 500),
+            Cloud("quadratic", 100),
+        ]
+    else:
+        clouds = [
+            Cloud("multinomial", 100),
+            Cloud("multinomial", 500),
+            Cloud("multinomial", 500, lagged=True),
+            Cloud("multinomial", 3000),
+            Cloud("multinomial", 3000, steady=True),
+        ]
+        if n_inputs > _MANY_COLUMNS:
+            clouds += [Cloud("discriminant", 3000), Cloud("discriminant", 3000, steady=True)]
+    return [Cloud(cloud.leaf, scaled(cloud.pool, n_classes), cloud.lagged, cloud.steady) for cloud in clouds]
+
+
+def scaled(pool: int, n_classes: int) -> int:
+    """A pool grown in proportion until one of 500 would hold 50 points of every class: fewer starve the rare ones."""
+    return math.ceil(pool * max(1.0, _ACTIVE_POINTS_PER_CLASS * n_classes / POOLS["classification"][-1]))
