@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use sapwood_oracle::leaf::gaussian::{self, Row};
-use sapwood_oracle::leaf::{Datum, GaussianPrior, LeafModel, Nig, multinomial, quadrature};
+use sapwood_oracle::leaf::{Datum, Discriminant, GaussianPrior, LeafModel, Nig, multinomial, quadrature};
 use sapwood_oracle::special::{ln_gamma, ln_sum_exp};
 
 fn assert_close(a: f64, b: f64, tolerance: f64) {
@@ -26,6 +26,13 @@ fn models() -> Vec<LeafModel> {
         LeafModel::Linear(GaussianPrior::Reference),
         LeafModel::Multinomial { n_classes: 3, baseline: 1.0 / 3.0 },
     ]
+}
+
+fn discriminants() -> Vec<LeafModel> {
+    let discriminant = |by_class, diagonal| {
+        LeafModel::Discriminant(Discriminant { n_classes: 3, baseline: 1.0 / 3.0, ridge: vec![0.3], by_class, diagonal, mistake: None })
+    };
+    vec![discriminant(false, false), discriminant(true, false), discriminant(true, true)]
 }
 
 const POINTS: [(f64, f64); 6] = [(0.3, 1.0), (1.7, 0.0), (-0.4, 2.0), (0.9, 1.0), (2.2, 0.0), (1.1, 2.0)];
@@ -148,9 +155,9 @@ fn evidence_is_the_product_of_predictives_in_every_order() {
 fn predictives_are_normalised() {
     let points = data(&[0, 1, 2, 3, 4, 5]);
     let all = weighted(&points);
-    for model in models() {
+    for model in models().into_iter().chain(discriminants()) {
         let total: f64 = match &model {
-            LeafModel::Multinomial { n_classes, .. } => {
+            LeafModel::Multinomial { n_classes, .. } | LeafModel::Discriminant(Discriminant { n_classes, .. }) => {
                 (0..*n_classes).map(|class| model.ln_predictive(&all, &[0.8], class as f64).expect("proper").exp()).sum()
             }
             // y = sinh(u) makes the heavy tails of the Student-t fall off exponentially.
@@ -169,11 +176,57 @@ fn predictives_are_normalised() {
 #[test]
 fn weights_of_equal_points_add() {
     let points = data(&[0, 1, 2, 3, 4, 5]);
-    for model in models() {
+    for model in models().into_iter().chain(discriminants()) {
         let whole: Vec<Datum> = points.iter().map(|(x, y)| Datum { x, y: *y, weight: 0.9 }).collect();
         let parts: Vec<Datum> = points.iter().flat_map(|(x, y)| [0.3, 0.7].map(|share| Datum { x, y: *y, weight: share * 0.9 })).collect();
         let evidence = |data: &[Datum]| model.ln_evidence(data).expect("six points suffice");
         assert_close(evidence(&parts), evidence(&whole), 1e-12);
+    }
+}
+
+/// With one input an inverse-Wishart is an inverse-gamma: the nested models are regressions of the input on nothing, on the classes with one
+/// noise, and on nothing in each class. Those are checked against quadrature above.
+#[test]
+fn discriminant_evidence_in_one_input_is_that_of_regressions_of_the_input_on_the_class() {
+    let ridge = 0.3;
+    let n = POINTS.len() as f64;
+    let mean = POINTS.iter().map(|(x, _)| x).sum::<f64>() / n;
+    let psi = 3.0 * POINTS.iter().map(|(x, _)| (x - mean).powi(2)).sum::<f64>() / n + ridge;
+    let ln_marginal = |n_groups: usize, group: &dyn Fn(usize) -> Option<usize>| {
+        let indicator = |own: usize| (0..n_groups).map(|g| f64::from(u8::from(g == own))).collect();
+        let rows: Vec<Row> = POINTS
+            .iter()
+            .filter_map(|(x, class)| group(*class as usize).map(|own| Row { z: indicator(own), y: *x, weight: 1.0 }))
+            .collect();
+        let prior = Nig { precision: identity(n_groups), mean: vec![mean; n_groups], nu0: 3.0, s0: psi / 3.0, ln_occam: None };
+        gaussian::ln_evidence(&GaussianPrior::Nig(prior), &rows).expect("proper")
+    };
+    let one = ln_marginal(1, &|_| Some(0));
+    let means = ln_marginal(3, &Some) - one;
+    let covariances = (0..3).map(|class| ln_marginal(1, &move |own| (own == class).then_some(0))).sum::<f64>() - one;
+    let points = data(&[0, 1, 2, 3, 4, 5]);
+    let counts = multinomial::ln_evidence(&[2.0, 2.0, 2.0], 1.0 / 3.0);
+    for (model, logs) in discriminants().iter().zip([vec![0.0, means], vec![0.0, means, covariances], vec![0.0, means, covariances]]) {
+        let expected = counts + ln_sum_exp(&logs) - (logs.len() as f64).ln();
+        assert_close(model.ln_evidence(&weighted(&points)).expect("proper"), expected, 1e-12);
+    }
+}
+
+fn identity(m: usize) -> Vec<Vec<f64>> {
+    (0..m).map(|i| (0..m).map(|j| f64::from(u8::from(i == j))).collect()).collect()
+}
+
+/// Where the class does not depend on the input, the model that says so wins. Catches a missing penalty for the class means.
+#[test]
+fn inputs_that_say_nothing_leave_the_class_frequencies() {
+    let inputs = (0..60).map(|i| [f64::from(i % 5), f64::from(i % 4)]);
+    let points: Vec<([f64; 2], f64)> = inputs.enumerate().map(|(i, x)| (x, (i % 3) as f64)).collect();
+    let data: Vec<Datum> = points.iter().map(|(x, y)| Datum { x, y: *y, weight: 1.0 }).collect();
+    let ridge = vec![0.2, 0.2];
+    let model = Discriminant { n_classes: 3, baseline: 1.0 / 3.0, ridge, by_class: false, diagonal: false, mistake: None };
+    for x in [[0.0, 3.0], [2.0, 1.0]] {
+        // Sixty points that do not depend on the class leave the class means about a hundredth of the weight.
+        assert_close(model.ln_predictive(&data, &x, 1.0).exp(), 1.0 / 3.0, 0.02);
     }
 }
 

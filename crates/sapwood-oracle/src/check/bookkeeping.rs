@@ -1,7 +1,7 @@
 //! Identities that hold in every particle at every step, to rounding.
 
 use super::{Bench, Check, Filter, LeafMass, Outcome, ROUNDING, SIX_SIGMA, seed, standard_errors, worst};
-use crate::leaf::{Datum, GaussianPrior, LeafModel, Nig};
+use crate::leaf::{Datum, Discriminant, GaussianPrior, LeafModel, Nig};
 use crate::rng::Rng;
 use crate::settings::{Discard, Forgetting, Settings};
 use crate::tree::{Split, Tree};
@@ -30,7 +30,7 @@ pub fn checks<B: Bench>() -> Vec<Check<B>> {
         exact(
             "one leaf",
             "a lone root predicts as a leaf of all points does, the retired ones with weight lambda^(retired since)",
-            "worst difference of a step's log evidence from the leaf's log predictive, over three leaf models",
+            "worst difference of a step's log evidence from the leaf's log predictive, over every kind of leaf",
             one_leaf,
         ),
         exact(
@@ -139,7 +139,17 @@ fn one_leaf<B: Bench>(bench: &B, _effort: u64) -> Outcome {
         GaussianPrior::Nig(Nig { precision, mean: vec![0.2; m], nu0: 2.0, s0: 0.4, ln_occam: None })
     };
     let classes = LeafModel::Multinomial { n_classes: 2, baseline: 0.5 };
-    let models = [classes, LeafModel::Constant(nig(1)), LeafModel::Linear(nig(3))];
+    let discriminant = |by_class, diagonal| {
+        LeafModel::Discriminant(Discriminant { n_classes: 2, baseline: 0.5, ridge: vec![0.05, 0.2], by_class, diagonal, mistake: None })
+    };
+    let models = [
+        classes,
+        LeafModel::Constant(nig(1)),
+        LeafModel::Linear(nig(3)),
+        discriminant(false, false),
+        discriminant(true, false),
+        discriminant(true, true),
+    ];
     let (capacity, lambda) = (12, 0.9_f64);
     let mut value = 0.0;
     for leaf in models {

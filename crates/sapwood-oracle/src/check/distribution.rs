@@ -22,6 +22,7 @@ pub fn checks<B: Bench>() -> Vec<Check<B>> {
         check("trees, retiring", |bench: &B, effort| {
             frequencies(bench, &[problem::forgetting(), problem::conditional(), problem::gaussian()], 256, 40 * effort)
         }),
+        check("trees, discriminant", |bench: &B, effort| frequencies(bench, &[problem::discriminant()], 64, 40 * effort)),
         check("trees, prior only", |bench: &B, effort| frequencies(bench, &[problem::prior_only()], 256, 40 * effort)),
         Check {
             name: "carried lambda",

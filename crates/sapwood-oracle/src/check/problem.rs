@@ -1,7 +1,7 @@
 //! Small problems whose filter can be enumerated.
 
 use crate::filter::ExactFilter;
-use crate::leaf::{GaussianPrior, LeafModel, Nig};
+use crate::leaf::{Discriminant, GaussianPrior, LeafModel, Nig};
 use crate::settings::{Evidence, Forgetting, Settings};
 use crate::tree::SplitPrior;
 
@@ -75,6 +75,15 @@ pub fn gaussian() -> Problem {
     Problem { name: "gaussian", settings, stream }
 }
 
+/// Discriminant leaves with all three nested models, a pool of five, forgetting. Class 1 lies in the middle of class 0, so that neither one
+/// split nor one line separates them.
+pub fn discriminant() -> Problem {
+    let leaf = Discriminant { n_classes: 2, baseline: 0.5, ridge: vec![0.4], by_class: true, diagonal: false, mistake: None };
+    let settings = Settings { capacity: Some(5), forgetting: Forgetting::Fixed(0.8), ..Settings::new(1, LeafModel::Discriminant(leaf), 1) };
+    let stream = [0, 2, 1, 2, 0, 1, 2, 1, 0].iter().zip([0, 0, 1, 0, 0, 1, 0, 1, 1]);
+    Problem { name: "discriminant", settings, stream: stream.map(|(x, y)| (*x, f64::from(y))).collect() }
+}
+
 /// One class only: every predictive is 1 and every evidence 0, and the cloud follows the prior's own recursion.
 pub fn prior_only() -> Problem {
     let leaf = LeafModel::Multinomial { n_classes: 1, baseline: 1.0 };
@@ -83,5 +92,5 @@ pub fn prior_only() -> Problem {
 }
 
 pub fn problems() -> Vec<Problem> {
-    vec![full(), forgetting(), carried(), conditional(), gaussian(), prior_only()]
+    vec![full(), forgetting(), carried(), conditional(), gaussian(), discriminant(), prior_only()]
 }

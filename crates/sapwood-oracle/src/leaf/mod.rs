@@ -3,10 +3,12 @@
 //! A point of weight `w` enters the likelihood to the power `w`. That is all retirement with forgetting is, so no
 //! sufficient statistic is ever kept and none can be wrong.
 
+pub mod discriminant;
 pub mod gaussian;
 pub mod multinomial;
 pub mod quadrature;
 
+pub use discriminant::{Discriminant, Mistake};
 pub use gaussian::{GaussianPrior, Nig};
 
 /// One observation with its weight.
@@ -26,6 +28,8 @@ pub enum LeafModel {
     Linear(GaussianPrior),
     /// Classes `0..n_classes` under a Dirichlet prior with `baseline` per class.
     Multinomial { n_classes: usize, baseline: f64 },
+    /// Gaussian classes, nested with the multinomial model.
+    Discriminant(Discriminant),
 }
 
 impl LeafModel {
@@ -35,6 +39,7 @@ impl LeafModel {
             Self::Constant(prior) => gaussian::ln_evidence(prior, &constant_design(data)),
             Self::Linear(prior) => gaussian::ln_evidence(prior, &linear_design(data)),
             Self::Multinomial { n_classes, baseline } => Some(multinomial::ln_evidence(&multinomial::counts(*n_classes, data), *baseline)),
+            Self::Discriminant(model) => Some(model.ln_evidence(data)),
         }
     }
 
@@ -46,6 +51,7 @@ impl LeafModel {
             Self::Multinomial { n_classes, baseline } => {
                 Some(multinomial::ln_predictive(&multinomial::counts(*n_classes, data), *baseline, y as usize))
             }
+            Self::Discriminant(model) => Some(model.ln_predictive(data, x, y)),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Mistakes that can be made in a particle filter of dynamic trees, to prove that the checks see them.
 
+use crate::leaf::{LeafModel, Mistake};
+
 macro_rules! faults {
     ($($(#[doc = $doc:literal])+ $name:ident,)+) => {
         /// A mistake to inject into [`super::Smc`].
@@ -86,6 +88,32 @@ faults! {
     RestoreLosesRandomPosition,
     /// A restored filter has forgotten its evidence.
     RestoreLosesEvidence,
+    /// A discriminant leaf measures its ridge by its own spread.
+    RidgeOnLeafScale,
+    /// The nested models of a discriminant leaf are added up, not averaged.
+    NestedNotAveraged,
+    /// The class means of a discriminant leaf are penalised as if their prior were twice as strong.
+    MeansPenaltyWrong,
+    /// A discriminant leaf predicts with its nested models weighed evenly.
+    NestedWeighedEvenly,
     /// Prediction sends missing values to the other side than learning does.
     NanSideDiffers,
+}
+
+impl Fault {
+    /// The leaf model with this fault, for faults that lie there.
+    pub fn in_leaf(self, leaf: &LeafModel) -> LeafModel {
+        let mistake = match self {
+            Self::RidgeOnLeafScale => Mistake::LeafRidge,
+            Self::NestedNotAveraged => Mistake::NotAveraged,
+            Self::MeansPenaltyWrong => Mistake::WrongStrength,
+            Self::NestedWeighedEvenly => Mistake::EvenWeights,
+            _ => return leaf.clone(),
+        };
+        let mut faulty = leaf.clone();
+        if let LeafModel::Discriminant(model) = &mut faulty {
+            model.mistake = Some(mistake);
+        }
+        faulty
+    }
 }

@@ -35,7 +35,8 @@ impl Bench for SmcBench {
     type Filter = Smc;
 
     fn start(&self, seed: u64, n_particles: usize, settings: &Settings) -> Smc {
-        let world = World { settings: settings.clone(), fault: self.fault, history: Vec::new() };
+        let leaf = self.fault.map_or_else(|| settings.leaf.clone(), |fault| fault.in_leaf(&settings.leaf));
+        let world = World { settings: Settings { leaf, ..settings.clone() }, fault: self.fault, history: Vec::new() };
         let n_values = settings.forgetting.values().len();
         let particles = (0..n_particles).map(|ix| Particle::root(ix * n_values / n_particles)).collect();
         Smc { world, scheme: self.scheme, seed, step: 0, pool: Vec::new(), particles, ln_evidence: 0.0 }

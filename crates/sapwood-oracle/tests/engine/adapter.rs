@@ -1,12 +1,12 @@
 //! The engine as a filter under test.
 //!
-//! Classes run in a bank of one member, which can be saved. A bank has no fixed Gaussian prior, so numbers run in a bare
-//! cloud; it cannot be saved, and no check asks for that.
+//! Classes run in a bank of one member, which can be saved. A bank has no fixed Gaussian prior and no fixed ridge, so
+//! numbers and discriminant leaves run in a bare cloud; it cannot be saved, and no check asks for that.
 
 use sapwood::bank::{Bank, Rows};
 use sapwood::cloud::{Cloud, TreeNode};
 use sapwood::config::{self, CloudConfig, Division, FORGETTING_GRID, Leaf, Task};
-use sapwood::leaf::{FixedPrior, Gaussian, GaussianPrior};
+use sapwood::leaf::{Covariance, Discriminant, FixedPrior, Gaussian, GaussianPrior, LeafModel as _, Shape};
 use sapwood::predict::{Groups, Mixture};
 use sapwood::snapshot;
 use sapwood_oracle::check::{Bench, Filter, LeafMass};
@@ -19,6 +19,7 @@ pub struct EngineBench;
 pub enum Engine {
     Classes(Box<Bank>),
     Numbers(Box<Cloud<Gaussian>>),
+    Regions(Box<Cloud<Discriminant>>),
 }
 
 /// The engine's configuration for these settings, with proportional division as in the paper.
@@ -28,6 +29,7 @@ pub fn config(settings: &Settings, n_particles: usize) -> CloudConfig {
         LeafModel::Constant(_) => (Leaf::Constant, None),
         LeafModel::Linear(_) => (Leaf::Linear, None),
         LeafModel::Multinomial { baseline, .. } => (Leaf::Multinomial, Some(baseline)),
+        LeafModel::Discriminant(ref model) => (if model.by_class { Leaf::Quadratic } else { Leaf::Discriminant }, Some(model.baseline)),
     };
     CloudConfig {
         n_particles,
@@ -67,6 +69,17 @@ pub fn gaussian_cloud(config: &CloudConfig, n_inputs: usize, prior: &leaf::Gauss
     Cloud::new(settings, model, seed)
 }
 
+/// A cloud of discriminant leaves with the reference's ridge.
+pub fn discriminant_cloud(config: &CloudConfig, leaf: &leaf::Discriminant, seed: u64) -> Cloud<Discriminant> {
+    let n_inputs = leaf.ridge.len();
+    let settings = config.check(Task::Classification, n_inputs).expect("a valid configuration");
+    let covariance = if leaf.by_class { Covariance::ByClass } else { Covariance::Pooled };
+    let shape = if leaf.diagonal { Shape::Diagonal } else { Shape::Full };
+    let model =
+        Discriminant::new(n_inputs, leaf.n_classes, covariance, Some(leaf.baseline)).with_shape(shape).with_ridge(leaf.ridge.clone());
+    Cloud::new(settings, model, seed)
+}
+
 fn engine_prior(prior: &leaf::GaussianPrior) -> GaussianPrior {
     match prior {
         leaf::GaussianPrior::Reference => GaussianPrior::Reference,
@@ -87,6 +100,7 @@ impl Bench for EngineBench {
             LeafModel::Constant(prior) | LeafModel::Linear(prior) => {
                 Engine::Numbers(Box::new(gaussian_cloud(&config, settings.n_inputs, prior, seed)))
             }
+            LeafModel::Discriminant(model) => Engine::Regions(Box::new(discriminant_cloud(&config, model, seed))),
             LeafModel::Multinomial { n_classes, .. } => {
                 let bank = Bank::new(Task::Classification, settings.n_inputs, *n_classes, &[config], seed);
                 Engine::Classes(Box::new(bank.expect("a valid bank")))
@@ -116,6 +130,9 @@ impl Filter for Engine {
             Self::Numbers(cloud) => {
                 cloud.observe(x, y, 1.0);
             }
+            Self::Regions(cloud) => {
+                cloud.observe(x, y, 1.0);
+            }
         }
     }
 
@@ -123,6 +140,7 @@ impl Filter for Engine {
         match self {
             Self::Classes(bank) => bank.ln_evidence(),
             Self::Numbers(cloud) => cloud.ln_evidence(),
+            Self::Regions(cloud) => cloud.ln_evidence(),
         }
     }
 
@@ -138,6 +156,11 @@ impl Filter for Engine {
                 cloud.add_components(x, 1.0, &mut Groups::default(), &mut mixture);
                 mixture.ln_density(y)
             }
+            Self::Regions(cloud) => {
+                let mut probabilities: Vec<f64> = vec![0.0; cloud.model().n_classes()];
+                cloud.add_class_probabilities(x, 1.0, &mut Groups::default(), &mut probabilities);
+                probabilities[y as usize].ln()
+            }
         }
     }
 
@@ -150,6 +173,9 @@ impl Filter for Engine {
             Self::Numbers(cloud) => {
                 (0..cloud.n_particles() as usize).map(|ix| rebuild(&cloud.tree(ix, |_, _| Vec::new()).expect("a particle"), 0)).collect()
             }
+            Self::Regions(cloud) => {
+                (0..cloud.n_particles() as usize).map(|ix| rebuild(&cloud.tree(ix, |_, _| Vec::new()).expect("a particle"), 0)).collect()
+            }
         }
     }
 
@@ -157,6 +183,7 @@ impl Filter for Engine {
         let stats = match self {
             Self::Classes(bank) => bank.member(0).expect("one member").particle_stats(),
             Self::Numbers(cloud) => cloud.particle_stats(),
+            Self::Regions(cloud) => cloud.particle_stats(),
         };
         stats.into_iter().map(|particle| particle.forgetting).collect()
     }
@@ -165,6 +192,7 @@ impl Filter for Engine {
         let points = match self {
             Self::Classes(bank) => bank.member(0).expect("one member").active(),
             Self::Numbers(cloud) => cloud.active(),
+            Self::Regions(cloud) => cloud.active(),
         };
         points.into_iter().map(|point| (point.x, point.y)).collect()
     }
@@ -173,6 +201,7 @@ impl Filter for Engine {
         match self {
             Self::Classes(bank) => bank.retire(0, &[0]).expect("the pool is not empty"),
             Self::Numbers(cloud) => cloud.retire_at(0),
+            Self::Regions(cloud) => cloud.retire_at(0),
         }
     }
 
@@ -182,7 +211,7 @@ impl Filter for Engine {
                 let (restored, _) = snapshot::load(&snapshot::save(bank, &[])).expect("what was saved can be loaded");
                 Self::Classes(Box::new(restored))
             }
-            Self::Numbers(_) => unreachable!("a bare cloud is not saved"),
+            Self::Numbers(_) | Self::Regions(_) => unreachable!("a bare cloud is not saved"),
         }
     }
 }

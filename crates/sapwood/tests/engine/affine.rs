@@ -86,6 +86,33 @@ fn class_probabilities_do_not_see_the_units_of_inputs() {
     }
 }
 
+/// Fails if a ridge, a clip or a stand-in has a unit of its own. The oldest point is discarded: entropies of leaves tie, but for rounding.
+/// Tolerance as for numbers.
+#[test]
+fn discriminant_leaves_have_no_units() {
+    let mut data = Data::classes(3, N_CLASSES, 250, 27);
+    // An input that is constant at first has no unit until it wakes.
+    data.x.chunks_mut(3).take(40).for_each(|row| row[2] = 0.25);
+    let ask = Data::classes(3, N_CLASSES, 30, 28);
+    for leaf in [Leaf::Discriminant, Leaf::Quadratic] {
+        let members = [config(leaf, Discard::Oldest)];
+        let (ln_evidence, answers) = learned(&data, &members, &ask);
+        for x_maps in
+            [[(300.0, 1.0), (-7.0, 1.0), (0.0, 1.0)], [(0.0, 1e6), (0.0, 3e-9), (0.0, 7.0)], [(5.0, 70.0), (0.0, 0.2), (1.0, 1e-3)]]
+        {
+            let same = (0.0, 1.0);
+            let (mapped_evidence, mapped_answers) = learned(&mapped(&data, same, &x_maps), &members, &mapped(&ask, same, &x_maps));
+            assert!(
+                (mapped_evidence - ln_evidence).abs() < 1e-6 * ln_evidence.abs(),
+                "{leaf:?} {x_maps:?}: {mapped_evidence} {ln_evidence}"
+            );
+            for (before, after) in answers.iter().zip(&mapped_answers) {
+                assert!((after - before).abs() < 1e-6 * before, "{leaf:?} {x_maps:?}: {before} {after}");
+            }
+        }
+    }
+}
+
 /// What a class is called cannot matter: fails if an index has a meaning of its own. (Entropies of equal counts in another order tie, but
 /// for rounding, so which point the entropy rule discards may depend on the names.)
 #[test]
@@ -93,8 +120,9 @@ fn names_of_classes_do_not_matter() {
     let data = Data::classes(2, N_CLASSES, 250, 25);
     let ask = Data::classes(2, N_CLASSES, 30, 26);
     let renamed = Data { y: data.y.iter().map(|y| (y + 1.0) % N_CLASSES as f64).collect(), ..data.clone() };
-    for discard in [Discard::Oldest, Discard::Random] {
-        let members = [config(Leaf::Multinomial, discard)];
+    let leaves = [(Leaf::Multinomial, Discard::Oldest), (Leaf::Multinomial, Discard::Random), (Leaf::Quadratic, Discard::Oldest)];
+    for (leaf, discard) in leaves {
+        let members = [config(leaf, discard)];
         let (ln_evidence, answers) = learned(&data, &members, &ask);
         let (renamed_evidence, renamed_answers) = learned(&renamed, &members, &ask);
         assert!((renamed_evidence - ln_evidence).abs() < 1e-9 * ln_evidence.abs());

@@ -103,7 +103,7 @@ impl Data {
 /// Classes of [`Data::for_leaf`].
 pub const N_CLASSES: usize = 3;
 
-pub const LEAVES: [Leaf; 3] = [Leaf::Constant, Leaf::Linear, Leaf::Multinomial];
+pub const LEAVES: [Leaf; 5] = [Leaf::Constant, Leaf::Linear, Leaf::Multinomial, Leaf::Discriminant, Leaf::Quadratic];
 
 /// The discard rules that go with a leaf.
 pub fn discards(leaf: Leaf) -> [Discard; 3] {

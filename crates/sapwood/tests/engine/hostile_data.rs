@@ -260,7 +260,7 @@ fn many_inputs() {
     let small = |leaf| CloudConfig { n_particles: 10, max_active: Some(40), min_leaf: Some(2), ..CloudConfig::new(leaf) };
     survive(&[small(Leaf::Constant), CloudConfig { discard: Discard::Alc, ..small(Leaf::Constant) }], &wide, "200 inputs");
     let labels = Data { y: wide.y.iter().map(|y| f64::from(u8::from(*y > 0.5))).collect(), ..wide };
-    survive(&[small(Leaf::Multinomial)], &labels, "200 inputs");
+    survive(&[small(Leaf::Multinomial), small(Leaf::Discriminant), small(Leaf::Quadratic)], &labels, "200 inputs");
     let linear = random(50, 90, |_, x, noise| x[3] + 0.1 * noise.normal());
     let members = [small(Leaf::Linear), CloudConfig { discard: Discard::Alc, prior: Prior::Reference, ..small(Leaf::Linear) }];
     survive(&members, &linear, "50 inputs");
@@ -291,8 +291,9 @@ fn degenerate_settings() {
 /// A label never seen before every few rows; fails if any leaf, retired part or saved bank keeps the old number of classes.
 #[test]
 fn classes_that_keep_coming() {
-    for (discard, forgetting) in discards(Leaf::Multinomial).into_iter().zip([Some(0.0), None, Some(1.0)]) {
-        let config = CloudConfig { n_particles: 20, max_active: Some(20), discard, forgetting, ..CloudConfig::new(Leaf::Multinomial) };
+    let leaves = LEAVES.into_iter().filter(|leaf| leaf.task() == Task::Classification);
+    for (leaf, (discard, forgetting)) in leaves.zip(discards(Leaf::Multinomial).into_iter().zip([Some(0.0), None, Some(1.0)])) {
+        let config = CloudConfig { n_particles: 20, max_active: Some(20), discard, forgetting, ..CloudConfig::new(leaf) };
         let mut bank = bank(2, 1, &[config], 4);
         let mut noise = Noise::new(5);
         for n_classes in 1..=50 {

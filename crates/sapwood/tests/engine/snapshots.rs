@@ -22,7 +22,8 @@ fn samples() -> Vec<(Bank, Data)> {
         CloudConfig { lags: 1, prior: Prior::Reference, ..member(Leaf::Constant, Discard::Random) },
     ];
     let classification = [member(Leaf::Multinomial, Discard::Entropy)];
-    [&regression[..], &classification[..]]
+    let by_inputs = [member(Leaf::Discriminant, Discard::Oldest), member(Leaf::Quadratic, Discard::Entropy)];
+    [&regression[..], &classification[..], &by_inputs[..]]
         .into_iter()
         .map(|clouds| {
             let leaf = clouds[0].leaf;

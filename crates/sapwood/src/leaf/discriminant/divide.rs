@@ -62,6 +62,8 @@ pub fn divide(layout: &Layout, retired: &[f64], dim: usize, cut: f64, left: &mut
             second[k] += n_left * (variance[k] + slope[i] * slope[j] * along * shrink + mean_left[i] * mean_left[j]);
         });
     }
+    // The counts may add up to a rounding more than the whole, and the right child's mass is what is left of it.
+    left[0] = left[0].min(retired[0]);
 }
 
 pub fn scratch_len(layout: &Layout) -> usize {

@@ -79,9 +79,13 @@ impl Discriminant {
 
     /// The mean of the inputs behind these statistics, as an encoded point of class 0.
     pub(crate) fn centre_of(&self, total: &[f64], origin: &[f64]) -> Vec<f64> {
-        let sum = |i: usize| (0..self.layout.n_classes).map(|class| total[self.layout.first(class)][i]).sum::<f64>();
-        let offset = |i: usize| if total[0] > 0.0 { sum(i) / total[0] } else { 0.0 };
+        let offset = |i: usize| if total[0] > 0.0 { self.sum_of(total, i) / total[0] } else { 0.0 };
         std::iter::once(0.0).chain((0..origin.len()).map(|i| origin[i] + offset(i))).collect()
+    }
+
+    /// Sum over classes of an input's first moments.
+    fn sum_of(&self, stats: &[f64], i: usize) -> f64 {
+        (0..self.layout.n_classes).map(|class| stats[self.layout.first(class).start + i]).sum()
     }
 
     /// Sum over the blocks of second moments of their diagonal entry for an input.
@@ -201,7 +205,7 @@ impl LeafModel for Discriminant {
             return None;
         }
         let far = (0..origin.len()).any(|i| {
-            let mean = (0..self.layout.n_classes).map(|class| total[self.layout.first(class).start + i]).sum::<f64>() / n;
+            let mean = self.sum_of(total, i) / n;
             let variance = self.square_of(total, i) / n - mean * mean;
             mean * mean > FAR * (variance + self.ridge.squares[i]) && mean.abs() > 1e-9 * origin[i].abs()
         });
@@ -227,10 +231,15 @@ impl LeafModel for Discriminant {
 
     fn are_possible(&self, stats: &[f64], _origin: &[f64]) -> bool {
         let counted: f64 = self.counts_in(stats).sum();
-        let slack = 1e-9 * (1.0 + counted.abs());
+        // Weights reach 1e12, and taking the last of them away leaves rounding of 1e-4.
+        let slack = 1e-3 + 1e-9 * counted.abs();
         let counts_ok = self.counts_in(stats).all(|count| count >= -slack) && (stats[0] - counted).abs() <= slack;
-        // A model that no data could have led to has no weight.
-        counts_ok && self.model_weights(stats, &mut Vec::new())[1] > 0.0
+        // No sum of squares is below that of as many points at their mean, but for rounding that a pseudo-observation drowns.
+        let squares_ok = |i: usize| {
+            let square = self.square_of(stats, i) + self.ridge.squares[i];
+            square >= 0.0 && self.sum_of(stats, i).powi(2) <= (1.0 + 1e-6) * square * (counted + 1.0)
+        };
+        counts_ok && (0..self.layout.n_inputs).all(squares_ok)
     }
 
     fn posterior_row(&self, total: &[f64], _origin: &[f64], row: &mut [f64]) {

@@ -236,8 +236,11 @@ impl<'a> Posterior<'a> {
 /// Turn `ln` weights into probabilities; the first entry stands for `n_empty` classes.
 #[inline]
 fn normalise(values: &mut [f64], n_empty: f64) {
-    let from = usize::from(n_empty == 0.0);
-    let largest = values[from..].iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if n_empty == 0.0 {
+        // Nobody's entry must not decide what can be told apart.
+        values[0] = f64::NEG_INFINITY;
+    }
+    let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     values.iter_mut().for_each(|value| *value = exp(*value - largest));
     let sum = n_empty * values[0] + values[1..].iter().sum::<f64>();
     values.iter_mut().for_each(|value| *value /= sum);
