@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from sapwood import _recommended, errors
 from sapwood._core import MemberConfig
 from sapwood._numbers import is_real, is_whole
-from sapwood._recommended import Cloud, Task
+from sapwood._recommended import Cloud, Leaf, Task
 
 _LEAVES: dict[Task, tuple[str, ...]] = {
     "regression": ("auto", "linear", "constant"),
     "classification": ("auto", "multinomial", "discriminant", "quadratic"),
 }
-_PLAIN_LEAF: dict[Task, str] = {"regression": "linear", "classification": "multinomial"}
+_PLAIN_LEAF: dict[Task, Leaf] = {"regression": "linear", "classification": "multinomial"}
 _DISCARDS: dict[Task, tuple[str, ...]] = {
     "regression": ("auto", "oldest", "random", "alc"),
     "classification": ("auto", "oldest", "random", "entropy"),
@@ -25,7 +25,7 @@ _DISCARDS: dict[Task, tuple[str, ...]] = {
 _SINGLE_CLOUD_PARTICLES = 1000
 # What a bank of numbers also holds where the last target is known: forecasts that cost nothing and are hard to beat on
 # smooth series.
-_TRIVIAL = ("last_value", "least_squares")
+_TRIVIAL: tuple[Literal["last_value", "least_squares"], ...] = ("last_value", "least_squares")
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def compose(settings: Settings, task: Task, n_inputs: int, n_classes: int) -> li
     return members * _count("copies", settings.copies, at_least=1)
 
 
-def recommended_clouds(leaf: str, task: Task, n_inputs: int, n_classes: int) -> list[Cloud]:
+def recommended_clouds(leaf: Leaf | Literal["auto"], task: Task, n_inputs: int, n_classes: int) -> list[Cloud]:
     """The recommended bank; of one kind of leaf, if one was asked for, at every pool size with and without lags."""
     if leaf == "auto":
         return _recommended.regression() if task == "regression" else _recommended.classification(n_inputs, n_classes)

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, TypeAlias
 
 Task: TypeAlias = Literal["regression", "classification"]
+Leaf: TypeAlias = Literal["linear", "constant", "multinomial", "discriminant", "quadratic"]
 
 PARTICLES: dict[Task, int] = {"regression": 30, "classification": 20}
 POOLS: dict[Task, tuple[int, ...]] = {"regression": (25, 100, 1000, 3000), "classification": (10, 100, 500)}
@@ -29,7 +31,7 @@ class Cloud:
 
     Attributes
     ----------
-    leaf : str
+    leaf : {"linear", "constant", "multinomial", "discriminant", "quadratic"}
     pool : int
         Size of the active pool.
     lagged : bool
@@ -39,7 +41,7 @@ class Cloud:
         the columns, and rare classes start with a whole count.
     """
 
-    leaf: str
+    leaf: Leaf
     pool: int
     lagged: bool = False
     steady: bool = False
@@ -83,4 +85,5 @@ def classification(n_inputs: int, n_classes: int) -> list[Cloud]:
 
 def scaled(pool: int, n_classes: int) -> int:
     """A pool grown in proportion until one of 500 would hold 50 points of every class: fewer starve the rare ones."""
-    return math.ceil(pool * max(1.0, _ACTIVE_POINTS_PER_CLASS * n_classes / POOLS["classification"][-1]))
+    largest = POOLS["classification"][-1]
+    return math.ceil(Fraction(pool * max(largest, _ACTIVE_POINTS_PER_CLASS * n_classes), largest))
