@@ -10,13 +10,13 @@ from sapwood import ConfigError, DynamicTreeClassifier, DynamicTreeRegressor, _b
 
 @pytest.mark.parametrize(("n_classes", "largest"), [(2, 500), (10, 500), (11, 550), (24, 1200)])
 def test_the_large_pools_of_a_classifier_hold_fifty_points_a_class(n_classes, largest):
-    assert max(cloud.pool for cloud in _recommended.classification(4, n_classes)) == largest
-    assert max(cloud.pool for cloud in _recommended.classification(11, n_classes)) == 6 * largest
+    assert max(cloud.pool for cloud in _recommended.classification(4, n_classes, lagged=False)) == largest
+    assert max(cloud.pool for cloud in _recommended.classification(11, n_classes, lagged=False)) == 6 * largest
 
 
 def test_full_covariances_are_for_few_columns():
     """Fault: a covariance for every class among 57 columns, which costs a thousand times what a count does."""
-    leaves = {p: {cloud.leaf for cloud in _recommended.classification(p, 2)} for p in (10, 11, 20, 21)}
+    leaves = {p: {cloud.leaf for cloud in _recommended.classification(p, 2, lagged=True)} for p in (10, 11, 20, 21)}
     assert leaves[10] == {"multinomial", "discriminant", "quadratic"}
     assert leaves[11] == leaves[20] == {"multinomial"}
     assert leaves[21] == {"multinomial", "discriminant"}
@@ -101,7 +101,7 @@ def test_size_of_the_regression_bank(params, n_members):
 
 
 def test_size_of_the_classification_bank():
-    assert len(DynamicTreeClassifier(random_state=0).fit([[0.0], [1.0]], [0, 1]).bank_weights_) == 5
+    assert len(DynamicTreeClassifier(random_state=0).fit([[0.0], [1.0]], [0, 1]).bank_weights_) == 7
 
 
 @pytest.mark.parametrize(
