@@ -38,7 +38,7 @@ class MemberConfig:
         division: Literal["proportional", "gaussian"] | None = None,  # None: gaussian where the leaf can
         split_alpha: float = 0.95,
         split_beta: float = 2.0,
-        min_leaf: int | None = None,  # None: 2p+4 linear, 4 constant, 1 multinomial (3 when p > 20)
+        min_leaf: int | None = None,  # None: 2p+4 linear, 4 constant, 1 classes (3 when p > 20)
         n_candidates: int | None = None,  # None: chosen from p
         dirichlet: float | None = None,  # None: 1/K
         lags: int = 0,  # how many of the last targets are appended to the inputs of this member

@@ -210,7 +210,7 @@ fn default_min_leaf(leaf: Leaf, n_inputs: usize) -> usize {
     match leaf {
         Leaf::Linear => 2 * n_inputs + 4,
         Leaf::Constant => 4,
-        Leaf::Multinomial if n_inputs > 20 => 3,
+        Leaf::Multinomial | Leaf::Discriminant | Leaf::Quadratic if n_inputs > 20 => 3,
         Leaf::Multinomial | Leaf::Discriminant | Leaf::Quadratic => 1,
     }
 }

@@ -28,8 +28,8 @@ const INDEPENDENT: f64 = 4.0;
 
 impl Shape {
     /// What one input counts for. Taking dependent inputs for independent ones adds up the same evidence again and again, and predicts
-    /// with a confidence that nothing supports: with 57 inputs (spambase) log loss was .434 at full count, worse than that of class
-    /// counts alone (.333), and .274 at this.
+    /// with a confidence that nothing supports: with 57 inputs (spambase) log loss was .58 at full count, .32 with class counts alone
+    /// and .30 at this.
     pub fn weight(self, n_inputs: usize) -> f64 {
         match self {
             Self::Full => 1.0,

@@ -115,7 +115,8 @@ pub fn bayes_factors<const L: usize>(layout: &Layout, ridge: &[f64], stats: &[La
         fold_logs(&mut occam, &mut ln_occam);
         distances(layout, class, &count, stats, mean, distance);
         // The distance is times n_c here.
-        let gain: Lane<L> = count.map(|count| 1.0 / (count + K0));
+        // A leaf without the class must not see what rounding has left of it: alone it would not come by here.
+        let gain: Lane<L> = count.map(|count| if count > 0.0 { 1.0 / (count + K0) } else { 0.0 });
         take_square(shape, within, distance, &gain);
     }
     let mut supported = [true; L];
@@ -140,11 +141,13 @@ pub fn bayes_factors<const L: usize>(layout: &Layout, ridge: &[f64], stats: &[La
     for class in (0..n_classes).filter(|&class| counts(class).iter().any(|&count| count > 0.0)) {
         let count = counts(class);
         class_scatter_star(layout, class, &count, stats, mean, psi, distance, class_scatter);
-        factor(shape, class_scatter, distance, &mut supported);
+        let mut own_supported = [true; L];
+        factor(shape, class_scatter, distance, &mut own_supported);
         let ln_ratio = ln_determinant_ratio(shape, p, total, class_scatter);
         let growth = ln_gamma_growth(order, &count);
         for lane in 0..L {
             let present = count[lane] > 0.0;
+            supported[lane] &= own_supported[lane] | !present;
             n_present[lane] += if present { 1.0 } else { 0.0 };
             value[lane] += if present { n_blocks * growth[lane] + 0.5 * (count[lane] + strength) * ln_ratio[lane] } else { 0.0 };
         }
@@ -316,15 +319,18 @@ pub fn ln_determinant_ratio<const L: usize>(shape: Shape, p: usize, a: &[Lane<L>
     sum
 }
 
-/// Take the logarithm out of products that have grown too far.
+/// Take the logarithm out of products that have grown too far. Only out of those: the other lanes must not round differently because of
+/// them.
 #[inline(always)]
 fn fold_logs<const L: usize>(product: &mut Lane<L>, sum: &mut Lane<L>) {
-    if product.iter().fold(false, |far, p| far | !(1e-100..1e100).contains(p)) {
+    let too_far = |product: f64| !(1e-100..1e100).contains(&product);
+    if product.iter().fold(false, |far, product| far | too_far(*product)) {
         let ln_product = ln_lanes(*product);
         for lane in 0..L {
-            sum[lane] += ln_product[lane];
+            let far = too_far(product[lane]);
+            sum[lane] += if far { ln_product[lane] } else { 0.0 };
+            product[lane] = if far { 1.0 } else { product[lane] };
         }
-        *product = [1.0; L];
     }
 }
 
