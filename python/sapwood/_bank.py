@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from sapwood import _recommended, errors
 from sapwood._core import MemberConfig
 from sapwood._numbers import is_real, is_whole
-from sapwood._recommended import Cloud, Task
+from sapwood._recommended import Cloud, Leaf, Task
 
 _LEAVES: dict[Task, tuple[str, ...]] = {
     "regression": ("auto", "linear", "constant"),
     "classification": ("auto", "multinomial", "discriminant", "quadratic"),
 }
-_PLAIN_LEAF: dict[Task, str] = {"regression": "linear", "classification": "multinomial"}
+_PLAIN_LEAF: dict[Task, Leaf] = {"regression": "linear", "classification": "multinomial"}
 _DISCARDS: dict[Task, tuple[str, ...]] = {
     "regression": ("auto", "oldest", "random", "alc"),
     "classification": ("auto", "oldest", "random", "entropy"),
@@ -25,7 +25,7 @@ _DISCARDS: dict[Task, tuple[str, ...]] = {
 _SINGLE_CLOUD_PARTICLES = 1000
 # What a bank of numbers also holds where the last target is known: forecasts that cost nothing and are hard to beat on
 # smooth series.
-_TRIVIAL = ("last_value", "least_squares")
+_TRIVIAL: tuple[Literal["last_value", "least_squares"], ...] = ("last_value", "least_squares")
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,10 @@ def compose(settings: Settings, task: Task, n_inputs: int, n_classes: int) -> li
     }
     members: list[MemberConfig] = []
     if _is_auto(settings.max_active):
-        clouds = recommended_clouds(leaf, task, n_inputs, n_classes)
-        for cloud in clouds:
-            if n_lags > 0 or not cloud.lagged:
-                own = shared | steady(settings, n_inputs) if cloud.steady else shared
-                lags = n_lags if cloud.lagged else 0
-                members.append(MemberConfig(leaf=cloud.leaf, max_active=cloud.pool, lags=lags, **own))
+        for cloud in recommended_clouds(leaf, task, n_inputs, n_classes, lagged=n_lags > 0):
+            own = shared | steady(settings, n_inputs) if cloud.steady else shared
+            lags = n_lags if cloud.lagged else 0
+            members.append(MemberConfig(leaf=cloud.leaf, max_active=cloud.pool, lags=lags, **own))
         if n_lags > 0 and task == "regression" and leaf == "auto":
             members += [MemberConfig.trivial(kind) for kind in _TRIVIAL]
     else:
@@ -100,12 +98,16 @@ def compose(settings: Settings, task: Task, n_inputs: int, n_classes: int) -> li
     return members * _count("copies", settings.copies, at_least=1)
 
 
-def recommended_clouds(leaf: str, task: Task, n_inputs: int, n_classes: int) -> list[Cloud]:
-    """The recommended bank; of one kind of leaf, if one was asked for, at every pool size with and without lags."""
-    if leaf == "auto":
-        return _recommended.regression() if task == "regression" else _recommended.classification(n_inputs, n_classes)
-    pools = [_recommended.scaled(pool, n_classes) for pool in _recommended.POOLS[task]]
-    return [Cloud(leaf, pool, lagged) for lagged in (False, True) for pool in pools]
+def recommended_clouds(
+    leaf: Leaf | Literal["auto"], task: Task, n_inputs: int, n_classes: int, *, lagged: bool
+) -> list[Cloud]:
+    """The recommended bank; of one kind of leaf, if one was asked for, at every pool size and then again with lags."""
+    if leaf != "auto":
+        pools = [_recommended.scaled(pool, n_classes) for pool in _recommended.POOLS[task]]
+        return [Cloud(leaf, pool, again) for again in ((False, True) if lagged else (False,)) for pool in pools]
+    if task == "regression":
+        return _recommended.regression(lagged=lagged)
+    return _recommended.classification(n_inputs, n_classes, lagged=lagged)
 
 
 def steady(settings: Settings, n_inputs: int) -> dict[str, Any]:

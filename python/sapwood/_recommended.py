@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, TypeAlias
 
 Task: TypeAlias = Literal["regression", "classification"]
+Leaf: TypeAlias = Literal["linear", "constant", "multinomial", "discriminant", "quadratic"]
 
 PARTICLES: dict[Task, int] = {"regression": 30, "classification": 20}
 POOLS: dict[Task, tuple[int, ...]] = {"regression": (25, 100, 1000, 3000), "classification": (10, 100, 500)}
 
+_LAGGED_NUMBERS: tuple[tuple[Leaf, int], ...] = (("linear", 1000), ("linear", 3000), ("constant", 3000))
 _ACTIVE_POINTS_PER_CLASS = 50
 # Full covariances cost the square of the number of columns, and say little where there are many.
 _FEW_COLUMNS = 10
@@ -29,7 +32,7 @@ class Cloud:
 
     Attributes
     ----------
-    leaf : str
+    leaf : {"linear", "constant", "multinomial", "discriminant", "quadratic"}
     pool : int
         Size of the active pool.
     lagged : bool
@@ -39,40 +42,35 @@ class Cloud:
         the columns, and rare classes start with a whole count.
     """
 
-    leaf: str
+    leaf: Leaf
     pool: int
     lagged: bool = False
     steady: bool = False
 
 
-def regression() -> list[Cloud]:
-    """Lines and constants; where the last target is known, half of the large ones see it."""
-    return [
-        *(Cloud("linear", pool) for pool in POOLS["regression"]),
-        Cloud("constant", 3000),
-        Cloud("linear", 1000, lagged=True),
-        Cloud("linear", 3000, lagged=True),
-        Cloud("constant", 3000, lagged=True),
-    ]
+def regression(*, lagged: bool) -> list[Cloud]:
+    """Lines and constants; with lags there are large clouds of both that see the last targets too."""
+    clouds = [*(Cloud("linear", pool) for pool in POOLS["regression"]), Cloud("constant", 3000)]
+    if lagged:
+        clouds += [Cloud(leaf, pool, lagged=True) for leaf, pool in _LAGGED_NUMBERS]
+    return clouds
 
 
-def classification(n_inputs: int, n_classes: int) -> list[Cloud]:
+def classification(n_inputs: int, n_classes: int, *, lagged: bool) -> list[Cloud]:
     """Counts, and Gaussian classes for as many columns as they can be afforded for."""
     if n_inputs <= _FEW_COLUMNS:
         clouds = [
             Cloud("multinomial", 10),
-            Cloud("multinomial", 100),
-            Cloud("multinomial", 25, lagged=True),
-            Cloud("multinomial", 500, lagged=True),
+            *(Cloud("multinomial", pool, lagged=lagged) for pool in ((25, 500) if lagged else (100, 500))),
             Cloud("discriminant", 25),
+            Cloud("discriminant", 100),
             Cloud("discriminant", 500),
             Cloud("quadratic", 100),
         ]
     else:
         clouds = [
             Cloud("multinomial", 100),
-            Cloud("multinomial", 500),
-            Cloud("multinomial", 500, lagged=True),
+            Cloud("multinomial", 500, lagged=lagged),
             Cloud("multinomial", 3000),
             Cloud("multinomial", 3000, steady=True),
         ]
@@ -83,4 +81,5 @@ def classification(n_inputs: int, n_classes: int) -> list[Cloud]:
 
 def scaled(pool: int, n_classes: int) -> int:
     """A pool grown in proportion until one of 500 would hold 50 points of every class: fewer starve the rare ones."""
-    return math.ceil(pool * max(1.0, _ACTIVE_POINTS_PER_CLASS * n_classes / POOLS["classification"][-1]))
+    largest = POOLS["classification"][-1]
+    return math.ceil(Fraction(pool * max(largest, _ACTIVE_POINTS_PER_CLASS * n_classes), largest))

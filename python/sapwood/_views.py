@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood import errors
-from sapwood._core import Model
+from sapwood._core import MemberConfig, Model
 
 Floats = NDArray[np.float64]
 
@@ -114,18 +114,40 @@ def retire(model: Model, ix: Any) -> None:
             model.retire(member, positions.tolist())
 
 
+def cloud_weights(model: Model) -> NDArray[np.float64]:
+    """The bank's weights with those of its clouds alone adding up to 1; members without trees have 0."""
+    is_cloud = np.array([model.member_config(member).kind == "cloud" for member in range(model.n_members)])
+    weights = np.where(is_cloud, model.weights(), 0.0)
+    total = weights.sum()
+    return weights / total if total > 0 else is_cloud / is_cloud.sum()
+
+
+def heaviest_cloud(model: Model) -> int:
+    """The cloud with the largest weight in the next prediction."""
+    return int(np.argmax(cloud_weights(model)))
+
+
+def in_words(config: MemberConfig) -> str:
+    """What a member of the bank is."""
+    if config.kind != "cloud":
+        return config.kind.replace("_", " ")
+    pool = "every row" if config.max_active is None else f"pool {config.max_active}"
+    lags = {0: "", 1: ", 1 lag"}.get(config.lags, f", {config.lags} lags")
+    return f"{config.leaf} leaves, {pool}{lags}"
+
+
 def forgetting_posterior(model: Model) -> ForgettingPosterior:
-    """The members' posteriors, mixed by the bank's weights."""
+    """The clouds' posteriors, mixed by their weights."""
     members = [model.forgetting(member) for member in range(model.n_members)]
     values = np.concatenate([values for values, _ in members])
-    weights = np.concatenate([weight * share for weight, (_, share) in zip(model.weights(), members, strict=True)])
+    weights = np.concatenate([weight * share for weight, (_, share) in zip(cloud_weights(model), members, strict=True)])
     distinct, which = np.unique(values, return_inverse=True)
     mixed = np.bincount(which, weights, minlength=len(distinct)).astype(np.float64)
     return ForgettingPosterior(distinct, mixed)
 
 
 def tree_stats(model: Model) -> TreeStats:
-    """The trees of every member."""
+    """The trees of every cloud."""
     clouds = [model.tree_stats(member) for member in range(model.n_members)]
     return TreeStats(
         member=np.repeat(np.arange(len(clouds)), [len(cloud.height) for cloud in clouds]),

@@ -5,26 +5,62 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sapwood import ConfigError, DynamicTreeClassifier, DynamicTreeRegressor, _bank
+from sapwood import ConfigError, DynamicTreeClassifier, DynamicTreeRegressor, _bank, _recommended
 
 
-@pytest.mark.parametrize(
-    ("n_classes", "largest"),
-    [(2, 200), (4, 200), (5, 250), (24, 1200)],
-)
-def test_classification_pools_hold_fifty_points_a_class(n_classes, largest):
-    pools = _bank.pool_sizes("auto", "classification", n_classes)
-    assert len(pools) == 5
-    assert pools[-1] == largest
-    assert pools == sorted(pools)
+@pytest.mark.parametrize(("n_classes", "largest"), [(2, 500), (10, 500), (11, 550), (24, 1200)])
+def test_the_large_pools_of_a_classifier_hold_fifty_points_a_class(n_classes, largest):
+    assert max(cloud.pool for cloud in _recommended.classification(4, n_classes, lagged=False)) == largest
+    assert max(cloud.pool for cloud in _recommended.classification(11, n_classes, lagged=False)) == 6 * largest
+
+
+def test_full_covariances_are_for_few_columns():
+    """Fault: a covariance for every class among 57 columns, which costs a thousand times what a count does."""
+    leaves = {p: {cloud.leaf for cloud in _recommended.classification(p, 2, lagged=True)} for p in (10, 11, 20, 21)}
+    assert leaves[10] == {"multinomial", "discriminant", "quadratic"}
+    assert leaves[11] == leaves[20] == {"multinomial"}
+    assert leaves[21] == {"multinomial", "discriminant"}
+
+
+def members(**params):
+    """The members of a regression bank as (leaf, pool, lags, particles), or their kind."""
+    model = DynamicTreeRegressor(random_state=0, **params).fit([[0.0], [1.0]], [0.0, 1.0])
+    configs = [model._model.member_config(ix) for ix in range(model._model.n_members)]
+    return [(c.leaf, c.max_active, c.lags, c.n_particles) if c.kind == "cloud" else c.kind for c in configs]
+
+
+def test_one_leaf_at_every_pool_size():
+    sizes = [25, 100, 1000, 3000]
+    assert members(leaf="constant") == [("constant", size, 0, 30) for size in sizes]
+    assert members(leaf="constant", lags=2) == [("constant", size, lags, 30) for lags in (0, 2) for size in sizes]
+
+
+def test_members_that_see_the_last_target_come_with_the_lags():
+    plain, lagged = members(), members(lags="auto")
+    assert lagged[: len(plain)] == plain
+    assert {lags for _, _, lags, _ in plain} == {0}
+    assert {lags for _, _, lags, _ in lagged[len(plain) : -2]} == {1}
+    assert lagged[-2:] == ["last_value", "least_squares"]
+
+
+def test_a_steady_cloud_leaves_what_the_user_decided():
+    settings = {
+        "leaf": "auto", "n_particles": None, "lags": 0, "copies": 1, "max_active": "auto", "discard": "auto",
+        "forgetting": "auto", "prior": "default", "evidence": "joint", "split_alpha": 0.95, "split_beta": 2.0,
+        "min_leaf": None, "n_candidates": None,
+    }  # fmt: skip
+    own = _bank.steady(_bank.Settings(**settings), 40)
+    assert own == {"split_beta": 1.0, "forgetting": 1.0, "n_candidates": 10, "dirichlet": 1.0}
+    decided = _bank.Settings(**settings | {"forgetting": 0.9, "n_candidates": 3, "dirichlet": 0.2})
+    assert _bank.steady(decided, 40) == {"split_beta": 1.0}
 
 
 @pytest.mark.parametrize(
     ("max_active", "pools"),
-    [("auto", [25, 50, 100, 200]), (300, [300]), (None, [None]), ([10, None], [10, None]), (np.array([5, 6]), [5, 6])],
+    [(300, [300]), (None, [None]), ([10, None], [10, None]), (np.array([5, 6]), [5, 6])],
 )
 def test_pool_sizes(max_active, pools):
-    assert _bank.pool_sizes(max_active, "regression", 0) == pools
+    assert _bank.pool_sizes(max_active) == pools
 
 
 @pytest.mark.parametrize(
@@ -40,24 +76,22 @@ def test_discard_is_active_only_where_nothing_drifts(forgetting, task, rule):
     assert _bank.discard_rule("auto", forgetting, task) == rule
 
 
-@pytest.mark.parametrize(
-    ("lags", "is_bank", "counts"),
-    [(0, True, [0]), (0, False, [0]), (2, True, [0, 2]), (2, False, [2]), ("auto", True, [0, 1]), ("auto", False, [1])],
-)
-def test_lags(lags, is_bank, counts):
-    assert _bank.lag_counts(lags, is_bank=is_bank) == counts
+@pytest.mark.parametrize(("lags", "count"), [(0, 0), (2, 2), ("auto", 1)])
+def test_lags(lags, count):
+    assert _bank.lag_count(lags) == count
 
 
 @pytest.mark.parametrize(
     ("params", "n_members"),
     [
-        ({}, 4),
-        ({"copies": 3}, 12),
-        ({"lags": 1}, 8),
+        ({}, 5),
+        ({"copies": 3}, 15),
+        ({"lags": 1}, 10),
         ({"max_active": 50}, 1),
         ({"max_active": 50, "lags": 1}, 1),
         ({"max_active": None}, 1),
         ({"max_active": [10, 20, 30]}, 3),
+        ({"max_active": [10, 20, 30], "lags": 1}, 6),
     ],
 )
 def test_size_of_the_regression_bank(params, n_members):
@@ -67,12 +101,12 @@ def test_size_of_the_regression_bank(params, n_members):
 
 
 def test_size_of_the_classification_bank():
-    assert len(DynamicTreeClassifier(random_state=0).fit([[0.0], [1.0]], [0, 1]).bank_weights_) == 5
+    assert len(DynamicTreeClassifier(random_state=0).fit([[0.0], [1.0]], [0, 1]).bank_weights_) == 7
 
 
 @pytest.mark.parametrize(
     ("params", "n_particles"),
-    [({}, 250), ({"max_active": 50}, 1000), ({"max_active": None}, 1000), ({"n_particles": 30}, 30)],
+    [({}, 30), ({"max_active": 50}, 1000), ({"max_active": None}, 1000), ({"n_particles": 30}, 30)],
 )
 def test_particles_of_a_cloud(params, n_particles):
     stats = DynamicTreeRegressor(random_state=0, **params).fit([[0.0], [1.0]], [0.0, 1.0]).tree_stats()

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.tree import Tree
 
+from sapwood import _views
 from sapwood._base import DynamicTreeEstimator
 from sapwood._core import Model, TreeDump
 from sapwood.cli import model_file
@@ -39,18 +40,18 @@ def inspect(
     with told_in_one_line():
         estimator, schema = model_file.read(model)
     core, names = estimator._started(), _names(estimator, schema)
-    clouds = [_cloud(core, ix) for ix in range(core.n_members)]
+    members = [_member(core, ix) for ix in range(core.n_members)]
     relevance = _relevance(core, names)
     if json:
-        told = _summary(estimator, schema) | {"bank": clouds, "relevance": relevance}
+        told = _summary(estimator, schema) | {"bank": members, "relevance": relevance}
         typer.echo(json_format.dumps(plain(told), allow_nan=False))
         return
     console = Console(highlight=False)
     _show_summary(console, _summary(estimator, schema))
-    _show_bank(console, clouds)
+    _show_bank(console, members)
     _show_relevance(console, relevance)
     if tree:
-        best = int(np.argmax(core.weights()))
+        best = _views.heaviest_cloud(core)
         console.print(_drawn(core.tree(best, 0), names, getattr(estimator, "classes_", None)))
 
 
@@ -85,15 +86,19 @@ def _summary(model: DynamicTreeEstimator, schema: dict[str, Any] | None) -> dict
     }
 
 
-def _cloud(core: Model, ix: int) -> dict[str, Any]:
-    config, trees, pool = core.member_config(ix), core.tree_stats(ix), core.active(ix)
+def _member(core: Model, ix: int) -> dict[str, Any]:
+    config, weight = core.member_config(ix), float(core.weights()[ix])
+    if config.kind != "cloud":
+        return {"member": _views.in_words(config), "weight": weight}
+    trees, pool = core.tree_stats(ix), core.active(ix)
     values, share = core.forgetting(ix)
     return {
+        "member": _views.in_words(config),
         "leaf": config.leaf,
         "pool": config.max_active,
         "lags": config.lags,
         "discard": config.discard,
-        "weight": float(core.weights()[ix]),
+        "weight": weight,
         "particles": config.n_particles,
         "distinct_trees": trees.n_distinct,
         "height": float(np.mean(trees.height)),
@@ -108,7 +113,7 @@ def _cloud(core: Model, ix: int) -> dict[str, Any]:
 def _relevance(core: Model, names: list[str]) -> dict[str, float]:
     """Share of the splits that each input has, clouds counted by their weight."""
     used = np.zeros(len(names))
-    for ix, weight in enumerate(core.weights()):
+    for ix, weight in enumerate(_views.cloud_weights(core)):
         splits = core.split_use(ix)
         used[: len(splits)] += weight * splits
     total = used.sum()
@@ -130,23 +135,24 @@ def _show_summary(console: Console, told: dict[str, Any]) -> None:
     )
 
 
-def _show_bank(console: Console, clouds: list[dict[str, Any]]) -> None:
+def _show_bank(console: Console, members: list[dict[str, Any]]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold", title="\nThe bank", title_justify="left")
-    for heading in ("leaf", "pool", "lags", "weight", "forgetting", "trees", "height", "leaves", "active", "retired"):
-        table.add_column(heading, justify="left" if heading == "leaf" else "right")
-    for cloud in clouds:
-        table.add_row(
-            cloud["leaf"],
-            "all" if cloud["pool"] is None else f"{cloud['pool']:,}",
-            str(cloud["lags"]),
-            f"{cloud['weight']:.3f}",
-            f"{cloud['forgetting']:.4f}",
-            f"{cloud['distinct_trees']:,} of {cloud['particles']:,}",
-            f"{cloud['height']:.1f}",
-            f"{cloud['leaves']:.1f}",
-            f"{cloud['active_per_leaf']:.1f}",
-            f"{cloud['retired_per_leaf']:.0f}",
+    for heading in ("member", "weight", "forgetting", "trees", "height", "leaves", "active", "retired"):
+        table.add_column(heading, justify="left" if heading == "member" else "right")
+    for member in members:
+        about_trees = (
+            (
+                f"{member['forgetting']:.4f}",
+                f"{member['distinct_trees']:,} of {member['particles']:,}",
+                f"{member['height']:.1f}",
+                f"{member['leaves']:.1f}",
+                f"{member['active_per_leaf']:.1f}",
+                f"{member['retired_per_leaf']:.0f}",
+            )
+            if "leaf" in member
+            else ()
         )
+        table.add_row(member["member"], f"{member['weight']:.3f}", *about_trees)
     console.print(table)
     console.print("active and retired: observations per leaf", style="dim")
 

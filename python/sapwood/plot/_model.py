@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sapwood._base import DynamicTreeEstimator
 from sapwood._chance import threads_from
 from sapwood._core import MemberConfig
+from sapwood._views import heaviest_cloud, in_words
 from sapwood.distribution import ClassDistribution, PredictiveDistribution
 
 Floats = NDArray[np.float64]
@@ -62,11 +63,16 @@ def position_of(feature: int | str, names: Sequence[str]) -> int:
 
 
 def member_names(estimator: Any) -> list[str]:
-    """What each cloud of the bank is: its pool, and where clouds differ in them, its leaves and lags."""
+    """What each member of the bank is: its pool, and where clouds differ in them, its leaves and lags."""
     model = native(estimator)
     configs = [model.member_config(member) for member in range(model.n_members)]
     leaves_differ = len({config.leaf for config in configs}) > 1
-    names = [", ".join([config.leaf] * leaves_differ + [_pool(config)] + _lags(config)) for config in configs]
+    names = [
+        ", ".join([config.leaf] * leaves_differ + [_pool(config)] + _lags(config))
+        if config.kind == "cloud"
+        else in_words(config)
+        for config in configs
+    ]
     copies = {name: names.count(name) for name in names}
     seen: dict[str, int] = {}
     for ix, name in enumerate(names):
@@ -86,4 +92,4 @@ def _lags(config: MemberConfig) -> list[str]:
 
 def heaviest_member(estimator: Any) -> int:
     """The cloud with the largest weight in the next prediction."""
-    return int(np.argmax(native(estimator).weights()))
+    return heaviest_cloud(native(estimator))

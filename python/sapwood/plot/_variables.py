@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sapwood._views import cloud_weights
 from sapwood.plot._canvas import BLUE, Display
 from sapwood.plot._model import Floats, input_names, native
 
@@ -67,11 +68,11 @@ class VariableUseDisplay(Display):
 
 
 def split_use(estimator: Any) -> Floats:
-    """Splits a tree on each input, and on lagged targets after them, mixed by the weights of the bank."""
+    """Splits a tree on each input, and on lagged targets after them, mixed by the weights of the clouds."""
     model = native(estimator)
     members = [model.split_use(member) for member in range(model.n_members)]
     use = np.zeros(max(map(len, members)))
-    for weight, own in zip(model.weights(), members, strict=True):
+    for weight, own in zip(cloud_weights(model), members, strict=True):
         use[: len(own)] += weight * own
     return use
 

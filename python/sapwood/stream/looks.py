@@ -126,13 +126,7 @@ class Looks:
 
 def _members(model: DynamicTreeEstimator) -> tuple[str, ...]:
     core = model._started()
-    return tuple(_in_words(core.member_config(ix)) for ix in range(core.n_members))
-
-
-def _in_words(config: Any) -> str:
-    pool = "every row" if config.max_active is None else f"pool {config.max_active}"
-    lags = {0: "", 1: ", 1 lag"}.get(config.lags, f", {config.lags} lags")
-    return f"{config.leaf} leaves, {pool}{lags}"
+    return tuple(_views.in_words(core.member_config(ix)) for ix in range(core.n_members))
 
 
 def _beliefs(model: DynamicTreeEstimator) -> Floats:
@@ -142,7 +136,8 @@ def _beliefs(model: DynamicTreeEstimator) -> Floats:
     reached = np.cumsum(posterior.weights)
     low, high = (posterior.values[min(int(np.searchsorted(reached, q)), len(reached) - 1)] for q in (0.05, 0.95))
     trees: _views.TreeStats = model.tree_stats()
-    of_particle = (weights / np.bincount(trees.member))[trees.member]
+    n_particles = np.bincount(trees.member, minlength=len(weights))
+    of_particle = (_views.cloud_weights(model._started()) / np.maximum(n_particles, 1))[trees.member]
     shape = (of_particle @ trees.height, of_particle @ trees.n_leaves)
     return np.array([posterior.values @ posterior.weights, low, high, *shape, *weights])
 

@@ -123,7 +123,7 @@ impl<M: LeafModel> Cloud<M> {
         let mut cloud = Self {
             tree_prior: TreePrior::new(config.split_alpha, config.split_beta),
             pool: Pool::new(settings.n_inputs(), model.point_len()),
-            forest: Forest::default(),
+            forest: Forest::new(settings.config().max_active, model.stat_len()),
             trees: Vec::new(),
             range: vec![(f64::INFINITY, f64::NEG_INFINITY); settings.n_inputs()],
             tally: Vec::new(),

@@ -134,7 +134,7 @@ pub fn read_cloud<M: LeafModel>(
     require(cloud.tally.len() == expected_tally, "the discard scores do not fit the pool")?;
     require(cloud.tally.iter().all(|score| !score.is_nan()), "a discard score is not a number")?;
 
-    let mut forest = Forest::default();
+    let mut forest = Forest::new(cloud.settings.config().max_active, cloud.model.stat_len());
     let nodes = read_nodes(r, &cloud, &mut forest)?;
     let n_trees = r.count(9)?;
     let mut trees = Vec::with_capacity(n_trees);

@@ -65,6 +65,16 @@ impl Clone for LeafNode {
 }
 
 impl LeafNode {
+    /// An empty leaf with room for some points and statistics.
+    pub fn with_room(n_points: usize, stat_len: usize) -> Self {
+        let mut leaf = Self::default();
+        leaf.slots.reserve(n_points);
+        leaf.active.reserve(stat_len);
+        leaf.retired.reserve(stat_len);
+        leaf.origin.reserve(stat_len.isqrt());
+        leaf
+    }
+
     /// Empty the leaf, keeping its allocations.
     pub fn clear(&mut self) {
         self.slots.clear();

@@ -88,9 +88,19 @@ pub struct Forest {
     leaves: Vec<LeafNode>,
     leaf_refs: Vec<u32>,
     free_leaves: Vec<u32>,
+    /// Room that every new leaf gets for its points and for each of its statistics.
+    room: (usize, usize),
 }
 
 impl Forest {
+    /// A forest for pools of at most `max_active` points and statistics of `stat_len` entries.
+    pub fn new(max_active: Option<usize>, stat_len: usize) -> Self {
+        /// Up to a kilobyte a leaf it pays to make room for the whole pool at once: a leaf then never asks for memory again.
+        const AT_MOST: usize = 256;
+        // A point arrives before another retires.
+        Self { room: (max_active.map_or(0, |max| max + 1).min(AT_MOST), stat_len), ..Self::default() }
+    }
+
     pub fn branch(&self, ix: usize) -> &Branch {
         &self.branches[ix]
     }
@@ -127,14 +137,20 @@ impl Forest {
 
     /// A leaf slot nobody refers to yet, emptied but with its allocations kept for reuse.
     pub fn new_leaf(&mut self) -> usize {
-        match self.free_leaves.pop() {
-            Some(ix) => ix as usize,
-            None => {
-                self.leaves.push(LeafNode::default());
-                self.leaf_refs.push(0);
-                self.leaves.len() - 1
-            }
+        if self.free_leaves.is_empty() {
+            self.make_leaves();
         }
+        self.free_leaves.pop().expect("leaves have been made") as usize
+    }
+
+    /// Make more leaves than are needed now, so that a forest which has found its size hardly ever asks for memory.
+    fn make_leaves(&mut self) {
+        let n_before = self.leaves.len();
+        let n_after = n_before + (n_before / 4).max(8);
+        self.leaves.resize_with(n_after, || LeafNode::with_room(self.room.0, self.room.1));
+        self.leaf_refs.resize(n_after, 0);
+        self.free_leaves.reserve(n_after);
+        self.free_leaves.extend((n_before as u32..n_after as u32).rev());
     }
 
     /// A leaf slot filled with a copy of another, which stands in no tally yet.
