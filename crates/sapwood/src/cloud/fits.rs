@@ -2,6 +2,7 @@
 
 use super::Cloud;
 use crate::leaf::{Fit, LeafModel};
+use crate::num::lanes::Lane;
 
 /// Working space that is kept between steps.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +14,7 @@ pub(super) struct Fits {
     origins: Vec<f64>,
     fits: Vec<Fit>,
     supported: Vec<bool>,
+    lanes: Vec<Lane>,
 }
 
 impl<M: LeafModel> Cloud<M> {
@@ -36,7 +38,7 @@ impl<M: LeafModel> Cloud<M> {
     /// Compute the posteriors of the leaves that wait for one.
     pub(super) fn fit_waiting(&mut self) {
         let Self { forest, model, scratch, version, .. } = self;
-        let Fits { waiting, total, totals, origins, fits, supported } = &mut scratch.fits;
+        let Fits { waiting, total, totals, origins, fits, supported, lanes } = &mut scratch.fits;
         totals.clear();
         origins.clear();
         fits.clear();
@@ -49,7 +51,7 @@ impl<M: LeafModel> Cloud<M> {
         }
         supported.clear();
         supported.resize(waiting.len(), true);
-        model.fit_rows(totals, origins, fits, supported);
+        model.fit_rows(totals, origins, lanes, fits, supported);
         for ((leaf_ix, fit), supported) in waiting.drain(..).zip(fits.drain(..)).zip(&*supported) {
             forest.leaf_mut(leaf_ix).set_fit(fit, if *supported { *version } else { 0 });
         }

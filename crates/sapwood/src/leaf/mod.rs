@@ -117,8 +117,8 @@ pub trait LeafModel: Clone + Send + Sync {
     /// The posterior of a leaf with these statistics. False if the prior does not support the leaf and a stand-in had to be used.
     fn fit(&self, total: &[f64], origin: &[f64], fit: &mut Fit) -> bool;
     /// The posteriors of many leaves at once: `totals` and `origins` stand one after another. `supported` says of each what
-    /// [`LeafModel::fit`] returns.
-    fn fit_rows(&self, totals: &[f64], origins: &[f64], fits: &mut [Fit], supported: &mut [bool]) {
+    /// [`LeafModel::fit`] returns. `scratch` is working space of any content.
+    fn fit_rows(&self, totals: &[f64], origins: &[f64], _scratch: &mut Vec<Lane>, fits: &mut [Fit], supported: &mut [bool]) {
         let (stat_len, origin_len) = (self.stat_len(), origins.len() / fits.len().max(1));
         for (ix, (fit, supported)) in fits.iter_mut().zip(supported).enumerate() {
             let (total, origin) = (&totals[ix * stat_len..(ix + 1) * stat_len], &origins[ix * origin_len..(ix + 1) * origin_len]);

@@ -14,8 +14,8 @@ pub fn ln_z_rows(model: &Discriminant, rows: &[f64], scratch: &mut Vec<Lane>, ou
 }
 
 /// The posterior of each row of statistics.
-pub fn fit_rows(model: &Discriminant, rows: &[f64], fits: &mut [Fit]) {
-    Arch::new().dispatch(Fits { model, rows, abreast: Abreast::new(model, &mut Vec::new()), fits });
+pub fn fit_rows(model: &Discriminant, rows: &[f64], scratch: &mut Vec<Lane>, fits: &mut [Fit]) {
+    Arch::new().dispatch(Fits { model, rows, abreast: Abreast::new(model, scratch), fits });
 }
 
 /// Eight rows side by side, and what is made of them.

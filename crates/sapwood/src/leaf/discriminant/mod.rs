@@ -256,8 +256,8 @@ impl LeafModel for Discriminant {
         true
     }
 
-    fn fit_rows(&self, totals: &[f64], _origins: &[f64], fits: &mut [Fit], supported: &mut [bool]) {
-        lanes::fit_rows(self, totals, fits);
+    fn fit_rows(&self, totals: &[f64], _origins: &[f64], scratch: &mut Vec<Lane>, fits: &mut [Fit], supported: &mut [bool]) {
+        lanes::fit_rows(self, totals, scratch, fits);
         supported.fill(true);
     }
 

@@ -182,7 +182,7 @@ fn many_leaves_at_once_are_the_same_as_one_at_a_time() {
         let mut together = vec![0.0; 11];
         model.ln_z_rows(&rows, &[0.0; 11], &mut Vec::new(), &mut together);
         let mut fits = vec![Fit::default(); 11];
-        model.fit_rows(&rows, &[], &mut fits, &mut [true; 11]);
+        model.fit_rows(&rows, &[], &mut Vec::new(), &mut fits, &mut [true; 11]);
         for (ix, row) in rows.chunks(model.stat_len()).enumerate() {
             assert_eq!(together[ix].to_bits(), ln_z(&model, row).to_bits());
             let alone = fit_of(&model, row);
