@@ -17,8 +17,11 @@ Task: TypeAlias = Literal["regression", "classification"]
 Leaf: TypeAlias = Literal["linear", "constant", "multinomial", "discriminant", "quadratic"]
 
 PARTICLES: dict[Task, int] = {"regression": 30, "classification": 20}
-POOLS: dict[Task, tuple[int, ...]] = {"regression": (25, 100, 1000, 3000), "classification": (10, 100, 500)}
+POOLS: dict[Task, tuple[int, ...]] = {"regression": (25, 50, 200, 1000, 3000), "classification": (10, 100, 500)}
 
+# Trees of so few points cost little, and in fast drift they are all there is.
+_SMALL_POOL = 50
+_PARTICLES_OF_A_SMALL_POOL = 3
 _LAGGED_NUMBERS: tuple[tuple[Leaf, int], ...] = (("linear", 1000), ("linear", 3000), ("constant", 3000))
 _ACTIVE_POINTS_PER_CLASS = 50
 # Full covariances cost the square of the number of columns, and say little where there are many.
@@ -46,6 +49,11 @@ class Cloud:
     pool: int
     lagged: bool = False
     steady: bool = False
+
+    @property
+    def particles(self) -> int:
+        """How many times the usual number of particles it has."""
+        return _PARTICLES_OF_A_SMALL_POOL if self.leaf == "linear" and self.pool <= _SMALL_POOL else 1
 
 
 def regression(*, lagged: bool) -> list[Cloud]:

@@ -30,7 +30,7 @@ def members(**params):
 
 
 def test_one_leaf_at_every_pool_size():
-    sizes = [25, 100, 1000, 3000]
+    sizes = [25, 50, 200, 1000, 3000]
     assert members(leaf="constant") == [("constant", size, 0, 30) for size in sizes]
     assert members(leaf="constant", lags=2) == [("constant", size, lags, 30) for lags in (0, 2) for size in sizes]
 
@@ -84,9 +84,9 @@ def test_lags(lags, count):
 @pytest.mark.parametrize(
     ("params", "n_members"),
     [
-        ({}, 5),
-        ({"copies": 3}, 15),
-        ({"lags": 1}, 10),
+        ({}, 6),
+        ({"copies": 3}, 18),
+        ({"lags": 1}, 11),
         ({"max_active": 50}, 1),
         ({"max_active": 50, "lags": 1}, 1),
         ({"max_active": None}, 1),
@@ -106,11 +106,16 @@ def test_size_of_the_classification_bank():
 
 @pytest.mark.parametrize(
     ("params", "n_particles"),
-    [({}, 30), ({"max_active": 50}, 1000), ({"max_active": None}, 1000), ({"n_particles": 30}, 30)],
+    [({"leaf": "constant"}, 30), ({"max_active": 50}, 1000), ({"max_active": None}, 1000), ({"n_particles": 30}, 30)],
 )
 def test_particles_of_a_cloud(params, n_particles):
     stats = DynamicTreeRegressor(random_state=0, **params).fit([[0.0], [1.0]], [0.0, 1.0]).tree_stats()
     assert np.all(np.bincount(stats.member) == n_particles)
+
+
+def test_lines_in_small_pools_have_more_particles():
+    stats = DynamicTreeRegressor(random_state=0).fit([[0.0], [1.0]], [0.0, 1.0]).tree_stats()
+    assert np.bincount(stats.member).tolist() == [90, 90, 30, 30, 30, 30]
 
 
 @pytest.mark.parametrize(
