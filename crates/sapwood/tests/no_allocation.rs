@@ -48,7 +48,7 @@ const N_CLASSES: usize = 3;
 const POOL: usize = 100;
 /// Buffers find their size while trees grow, shrink and grow again. The prior, which is renewed whenever the number of rows has doubled, may
 /// ask for memory then: no power of two lies among the counted steps.
-const WARM_UP: usize = 4200;
+const WARM_UP: usize = 8200;
 const STEPS: usize = 200;
 
 /// Inputs and target of one row: something to split on, something to fit.
