@@ -45,7 +45,7 @@ TRIED: dict[str, str] = {
         "and cost 40 % more on every other stream, so they are not in the bank."
     ),
     "rotating_xor": (
-        "Quadratic leaves with more particles (50) gave .391; members that see the last label, which says nothing here, "
+        "Quadratic leaves with more particles (50) gave .391; members that see the last label, which says nothing, "
         "cost .001."
     ),
 }
