@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
 from scipy.special import betainc
 
 Floats = NDArray[np.float64]
@@ -85,15 +86,10 @@ def h_slack(n0: Floats, n1: Floats, weight: CostWeight = "hand2009") -> float:
 
 def _hull(false_alarms: Floats, hits: Floats) -> tuple[Floats, Floats]:
     """Vertices of the upper convex hull of the ROC curve from (0, 0) to (1, 1), from steps of the curve."""
-    # Steps with decreasing slope hits/false_alarms are kept; a step that is steeper than the one before joins it.
-    run: list[float] = []
-    rise: list[float] = []
-    for across, up in zip(false_alarms.tolist(), hits.tolist(), strict=True):
-        if across == 0.0 and up == 0.0:
-            continue
-        while run and rise[-1] * across <= up * run[-1]:
-            across += run.pop()
-            up += rise.pop()
-        run.append(across)
-        rise.append(up)
+    # The hull's slopes are the isotonic regression of the steps' own: a step steeper than those before joins them.
+    size = false_alarms + hits
+    across, up, size = (values[size > 0.0] for values in (false_alarms, hits, size))
+    slope = isotonic_regression(up / size, weights=size, increasing=False).x
+    sides = np.flatnonzero(np.diff(slope, prepend=np.inf))
+    run, rise = np.add.reduceat(across, sides), np.add.reduceat(up, sides)
     return np.concatenate([[0.0], np.cumsum(run)]), np.concatenate([[0.0], np.cumsum(rise)])
