@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -85,7 +86,7 @@ def compose(settings: Settings, task: Task, n_inputs: int, n_classes: int) -> li
             own = shared | steady(settings, n_inputs) if cloud.steady else shared
             lags = n_lags if cloud.lagged else 0
             if settings.n_particles is None:
-                own = own | {"n_particles": cloud.particles * own["n_particles"]}
+                own = own | {"n_particles": math.ceil(cloud.particles * own["n_particles"])}
             members.append(MemberConfig(leaf=cloud.leaf, max_active=cloud.pool, lags=lags, **own))
         if n_lags > 0 and task == "regression" and leaf == "auto":
             members += [MemberConfig.trivial(kind) for kind in _TRIVIAL]

@@ -118,6 +118,9 @@ class Model:
         """Retire these points (positions in `active(member)`) from one member's pool."""
     def rejuvenate(self) -> None:
         """Re-run every cloud over its active points in a new random order, starting from the retired knowledge."""
+    @property
+    def sharpness(self) -> float:
+        """By how much the average of the members is sharpened in the next prediction."""
     def weights(self) -> Floats:
         """Weight of each member in the next prediction."""
     def active(self, member: int) -> ActivePool: ...

@@ -19,9 +19,12 @@ Leaf: TypeAlias = Literal["linear", "constant", "multinomial", "discriminant", "
 PARTICLES: dict[Task, int] = {"regression": 30, "classification": 20}
 POOLS: dict[Task, tuple[int, ...]] = {"regression": (25, 50, 200, 1000, 3000), "classification": (10, 100, 500)}
 
-# Trees of so few points cost little, and in fast drift they are all there is.
+# Lines in trees of so few points cost little, and in fast drift they are all there is.
 _SMALL_POOL = 50
-_PARTICLES_OF_A_SMALL_POOL = 3
+_PARTICLES_OF_A_SMALL_POOL = Fraction(3)
+# Gaussian classes in large pools cost the most, and half of the particles lose nothing.
+_LARGE_POOL = 500
+_PARTICLES_OF_LARGE_CLASSES = Fraction(1, 2)
 _LAGGED_NUMBERS: tuple[tuple[Leaf, int], ...] = (("linear", 1000), ("linear", 3000), ("constant", 3000))
 _ACTIVE_POINTS_PER_CLASS = 50
 # Full covariances cost the square of the number of columns, and say little where there are many.
@@ -51,9 +54,13 @@ class Cloud:
     steady: bool = False
 
     @property
-    def particles(self) -> int:
+    def particles(self) -> Fraction:
         """How many times the usual number of particles it has."""
-        return _PARTICLES_OF_A_SMALL_POOL if self.leaf == "linear" and self.pool <= _SMALL_POOL else 1
+        if self.leaf == "linear" and self.pool <= _SMALL_POOL:
+            return _PARTICLES_OF_A_SMALL_POOL
+        if self.leaf == "discriminant" and self.pool >= _LARGE_POOL:
+            return _PARTICLES_OF_LARGE_CLASSES
+        return Fraction(1)
 
 
 def regression(*, lagged: bool) -> list[Cloud]:
@@ -73,7 +80,7 @@ def classification(n_inputs: int, n_classes: int, *, lagged: bool) -> list[Cloud
             Cloud("discriminant", 25),
             Cloud("discriminant", 100),
             Cloud("discriminant", 500),
-            Cloud("quadratic", 100),
+            Cloud("quadratic", 150),
         ]
     else:
         clouds = [

@@ -194,6 +194,11 @@ impl Model {
         py.detach(|| bank.rejuvenate());
     }
 
+    #[getter]
+    fn sharpness(&self, py: Python) -> f64 {
+        self.lock(py).sharpness()
+    }
+
     fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_vec(py, self.lock(py).weights())
     }

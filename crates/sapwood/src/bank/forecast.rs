@@ -1,9 +1,9 @@
 //! One-step-ahead forecasts along a stream: predict a row, then learn one.
 
-use super::{Bank, CHUNK, History, Member, Rows, workers};
-use crate::config::Task;
+use super::said::Said;
+use super::{Bank, CHUNK, History, Rows, workers};
 use crate::error::{Error, Result};
-use crate::predict::{Groups, Mixture, Moments, Solver, ln_mix};
+use crate::predict::{Groups, Solver};
 
 /// What a forecast should hold beyond the cheap parts.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +16,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Whether the mixture itself is needed, not only its moments.
+    /// Whether more than the moments is needed.
     fn whole(&self) -> bool {
         !self.levels.is_empty() || self.pit || self.crps
     }
@@ -51,15 +51,15 @@ pub struct Forecast {
     pub weights: Vec<f64>,
 }
 
-/// What one member says about one row.
+/// What one member says about one row, and about the row learned after it.
 struct Part {
-    moments: Moments,
-    mixture: Mixture,
-    proba: Vec<f64>,
-    /// `ln` density at the row's own target.
+    said: Said,
+    /// `ln` density at the row's own target, where it is known on the way.
     ln_density: f64,
     /// `ln` density of the row learned after it, if one was.
     ln_learned: f64,
+    /// What it says about that row, where it is judged and is not the one that was forecast.
+    said_of_learned: Option<Said>,
 }
 
 /// A run of rows to forecast and the rows learned after each of them.
@@ -127,7 +127,8 @@ impl Bank {
     fn forecast_chunk(&mut self, run: Run, delay: usize, wanted: &Wanted, n_threads: usize, forecast: &mut Forecast) {
         let weight_of = |row: usize| run.weight.map_or(1.0, |w| w[row]);
         let history = History::new(&self.recent, run.y, run.weight);
-        let (task, n_classes) = (self.task, self.n_classes);
+        let is_judged = self.judged_rows(run.y.len(), run.weight);
+        let (task, n_classes, pools) = (self.task, self.n_classes, self.pools());
         // A row that is learned as soon as it has been forecast is weighed on the way: its density need not be computed twice.
         let in_step = delay == 0 && run.x_test.values.as_ptr() == run.x.values.as_ptr();
         let own_row = |at: usize| in_step && run.y_test[at] == run.y[at] && weight_of(at) == 1.0;
@@ -139,11 +140,15 @@ impl Bank {
                     // The forecast sees the targets learned before this row's turn.
                     let learned = row.checked_sub(delay);
                     history.fill(&mut inputs, run.x_test.row(row), learned.unwrap_or(0), member.lags());
-                    let y = if learned.is_some_and(own_row) { f64::NAN } else { run.y_test[row] };
-                    member.settle_at(&inputs);
-                    let mut part = forecast_row(member, &inputs, y, task, n_classes, wanted, &mut groups);
+                    let said = Said::by(member, &inputs, task, n_classes, &mut groups);
+                    let asked = !pools && !run.y_test[row].is_nan() && !learned.is_some_and(own_row);
+                    let ln_density = if asked { said.ln_density(run.y_test[row]) } else { f64::NAN };
+                    let mut part = Part { said, ln_density, ln_learned: f64::NAN, said_of_learned: None };
                     if let Some(at) = learned.filter(|&at| weight_of(at) != 0.0) {
                         history.fill(&mut inputs, run.x.row(at), at, member.lags());
+                        if is_judged[at] && !in_step {
+                            part.said_of_learned = Some(Said::by(member, &inputs, task, n_classes, &mut groups));
+                        }
                         part.ln_learned = member.observe(&inputs, run.y[at], weight_of(at));
                         if own_row(at) {
                             part.ln_density = part.ln_learned;
@@ -157,71 +162,46 @@ impl Bank {
             let own: Vec<&Part> = parts.iter().map(|member| &member[row]).collect();
             self.combine(&own, run.y_test[row], wanted, forecast);
             if let Some(at) = row.checked_sub(delay).filter(|&at| weight_of(at) != 0.0) {
+                let of_learned = own.iter().map(|part| part.said_of_learned.as_ref().unwrap_or(&part.said));
+                let judged = is_judged[at].then(|| self.judge(of_learned, run.y[at])).flatten();
                 let ln_densities: Vec<f64> = own.iter().map(|part| part.ln_learned).collect();
-                self.mix_in(&ln_densities, run.y[at]);
+                self.mix_in(&ln_densities, judged.as_ref(), run.y[at], weight_of(at));
             }
         }
     }
 
-    /// Mix the members' parts of one row by the bank's present weights.
+    /// Mix the members' parts of one row by the bank's present weights, and write down what the bank says.
     fn combine(&self, parts: &[&Part], y: f64, wanted: &Wanted, forecast: &mut Forecast) {
         let weights = self.weights();
-        let ln_densities: Vec<f64> = parts.iter().map(|part| part.ln_density).collect();
-        forecast.ln_density.push(if y.is_nan() { f64::NAN } else { ln_mix(&weights, &ln_densities) });
+        let mut said = Said::pooled(parts.iter().map(|part| &part.said), &weights, self.task, self.n_classes);
+        if self.pools() {
+            self.calibration.apply(&mut said, self.n_seen);
+        }
+        let known = !y.is_nan();
+        forecast.ln_density.push(match parts {
+            _ if !known => f64::NAN,
+            [alone] => alone.ln_density,
+            _ => said.ln_density(y),
+        });
         forecast.weights.extend_from_slice(&weights);
-        if self.task == Task::Classification {
-            let start = forecast.proba.len();
-            forecast.proba.resize(start + self.n_classes, 0.0);
-            for (part, weight) in parts.iter().zip(&weights) {
-                for (sum, p) in forecast.proba[start..].iter_mut().zip(&part.proba) {
-                    *sum += weight * p;
+        match said {
+            Said::Class(proba) => forecast.proba.extend_from_slice(&proba),
+            Said::Number(mixture) => {
+                let moments = mixture.moments();
+                forecast.mean.push(moments.mean);
+                forecast.variance.push(moments.variance());
+                forecast.epistemic.push(moments.epistemic());
+                if wanted.whole() {
+                    let solver = Solver::new(&mixture);
+                    forecast.quantiles.extend(wanted.levels.iter().map(|level| solver.quantile(*level)));
+                    if wanted.pit {
+                        forecast.pit.push(if known { mixture.cdf(y) } else { f64::NAN });
+                    }
+                    if wanted.crps {
+                        forecast.crps.push(if known { solver.crps(y) } else { f64::NAN });
+                    }
                 }
             }
-            return;
-        }
-        let moments = Moments::mix(parts.iter().zip(&weights).map(|(part, weight)| (*weight, part.moments)));
-        forecast.mean.push(moments.mean);
-        forecast.variance.push(moments.variance());
-        forecast.epistemic.push(moments.epistemic());
-        if wanted.whole() {
-            let mut mixture = Mixture::default();
-            for (part, weight) in parts.iter().zip(&weights) {
-                mixture.extend_scaled(&part.mixture, *weight);
-            }
-            let solver = Solver::new(&mixture);
-            forecast.quantiles.extend(wanted.levels.iter().map(|level| solver.quantile(*level)));
-            if wanted.pit {
-                forecast.pit.push(if y.is_nan() { f64::NAN } else { mixture.cdf(y) });
-            }
-            if wanted.crps {
-                forecast.crps.push(if y.is_nan() { f64::NAN } else { solver.crps(y) });
-            }
         }
     }
-}
-
-fn forecast_row(member: &Member, inputs: &[f64], y: f64, task: Task, n_classes: usize, wanted: &Wanted, groups: &mut Groups) -> Part {
-    let mut part =
-        Part { moments: Moments::default(), mixture: Mixture::default(), proba: Vec::new(), ln_density: f64::NAN, ln_learned: f64::NAN };
-    match task {
-        Task::Classification => {
-            part.proba.resize(n_classes, 0.0);
-            member.add_class_probabilities(inputs, 1.0, groups, &mut part.proba);
-            if !y.is_nan() {
-                part.ln_density = crate::num::ln(part.proba[y as usize]);
-            }
-        }
-        Task::Regression => {
-            let mut mixture = Mixture::default();
-            member.add_components(inputs, 1.0, groups, &mut mixture);
-            if !y.is_nan() {
-                part.ln_density = mixture.ln_density(y);
-            }
-            part.moments = mixture.moments();
-            if wanted.whole() {
-                part.mixture = mixture;
-            }
-        }
-    }
-    part
 }

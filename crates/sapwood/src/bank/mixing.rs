@@ -22,8 +22,8 @@ pub struct TwoLevel {
     pub(crate) ln_top: Vec<f64>,
 }
 
-pub const DEFAULT_RATES: [f64; 3] = [0.8, 0.95, 0.995];
-pub const DEFAULT_TOP_RATE: f64 = 0.98;
+pub const DEFAULT_RATES: [f64; 4] = [0.8, 0.95, 0.99, 0.999];
+pub const DEFAULT_TOP_RATE: f64 = 0.99;
 
 impl TwoLevel {
     pub fn new(rates: &[f64], top_rate: f64, n_members: usize) -> Self {

@@ -1,12 +1,15 @@
 //! A bank: several members that see the same stream, mixed by how well they have predicted lately. One cloud is the special case.
 
+mod calibration;
 mod forecast;
 mod member;
 mod mixing;
 mod predictive;
+mod said;
 mod trivial;
 mod workers;
 
+pub(crate) use calibration::Calibration;
 pub use forecast::{Forecast, Run, Wanted, check_levels};
 pub(crate) use member::AnyMember;
 pub use member::{Member, MemberConfig};
@@ -17,6 +20,8 @@ pub(crate) use trivial::{LastLabel, LeastSquares, Tracked, Trivial};
 
 use std::collections::VecDeque;
 
+use self::calibration::{JUDGED_EVERY, Judged};
+use self::said::Said;
 use crate::config::Task;
 use crate::error::{Error, MAX_MAGNITUDE, Result};
 use crate::predict::{Groups, Mixture, Walk, ln_mix};
@@ -66,6 +71,7 @@ pub struct Bank {
     pub(crate) n_classes: usize,
     pub(crate) members: Vec<Member>,
     pub(crate) mixing: TwoLevel,
+    pub(crate) calibration: Calibration,
     /// The last targets, newest first: as many as the longest lag.
     pub(crate) recent: VecDeque<f64>,
     pub(crate) n_seen: u64,
@@ -93,6 +99,7 @@ impl Bank {
             n_inputs,
             n_classes,
             mixing: TwoLevel::new(&DEFAULT_RATES, DEFAULT_TOP_RATE, members.len()),
+            calibration: Calibration::default(),
             members,
             recent: VecDeque::from(vec![f64::NAN; n_lags]),
             n_seen: 0,
@@ -145,6 +152,28 @@ impl Bank {
 
     pub fn member(&self, member: usize) -> Result<&Member> {
         self.members.get(member).ok_or(Error::NoMember { member, n_members: self.members.len() })
+    }
+
+    /// Whether there is more than one forecast to average. A member alone is left as it is.
+    fn pools(&self) -> bool {
+        self.members.len() > 1
+    }
+
+    /// By how much the average of the members is sharpened in the next prediction.
+    pub fn sharpness(&self) -> f64 {
+        self.calibration.factor()
+    }
+
+    /// Which of the rows that are learned next the calibration is judged by.
+    fn judged_rows(&self, n_rows: usize, weight: Option<&[f64]>) -> Vec<bool> {
+        let mut n_seen = self.n_seen;
+        let is_judged = |row: usize| {
+            let learned = weight.is_none_or(|w| w[row] != 0.0);
+            let due = learned && self.pools() && n_seen.is_multiple_of(JUDGED_EVERY);
+            n_seen += u64::from(learned);
+            due
+        };
+        (0..n_rows).map(is_judged).collect()
     }
 
     /// Weights of the members in the next prediction.
@@ -237,33 +266,51 @@ impl Bank {
     fn learn_chunk(&mut self, x: Rows, y: &[f64], weight: Option<&[f64]>, n_threads: usize, ln_predictive: &mut Vec<f64>) {
         let weight_of = |row: usize| weight.map_or(1.0, |w| w[row]);
         let history = History::new(&self.recent, y, weight);
-        let members = &mut self.members;
-        let by_member = workers::for_each(members, n_threads, |member| {
+        let is_judged = self.judged_rows(x.len(), weight);
+        let (task, n_classes) = (self.task, self.n_classes);
+        let by_member = workers::for_each(&mut self.members, n_threads, |member| {
             let mut inputs = Vec::new();
+            let mut groups = Groups::default();
             (0..x.len())
                 .map(|row| {
                     if weight_of(row) == 0.0 {
-                        return f64::NAN;
+                        return (f64::NAN, None);
                     }
                     history.fill(&mut inputs, x.row(row), row, member.lags());
-                    member.observe(&inputs, y[row], weight_of(row))
+                    let said = is_judged[row].then(|| Said::by(member, &inputs, task, n_classes, &mut groups));
+                    (member.observe(&inputs, y[row], weight_of(row)), said)
                 })
-                .collect::<Vec<f64>>()
+                .collect::<Vec<(f64, Option<Said>)>>()
         });
         for row in 0..x.len() {
             if weight_of(row) == 0.0 {
                 ln_predictive.push(f64::NAN);
                 continue;
             }
-            let ln_densities: Vec<f64> = by_member.iter().map(|own| own[row]).collect();
-            ln_predictive.push(self.mix_in(&ln_densities, y[row]));
+            let ln_densities: Vec<f64> = by_member.iter().map(|own| own[row].0).collect();
+            let judged = is_judged[row].then(|| self.judge(by_member.iter().filter_map(|own| own[row].1.as_ref()), y[row])).flatten();
+            ln_predictive.push(self.mix_in(&ln_densities, judged.as_ref(), y[row], weight_of(row)));
         }
     }
 
-    /// Account for one learned row: evidence, weights, lags. Returns the bank's `ln` predictive.
-    fn mix_in(&mut self, ln_densities: &[f64], y: f64) -> f64 {
+    /// How the average of what the members say would have done under every factor of the calibration.
+    fn judge<'a>(&self, parts: impl Iterator<Item = &'a Said>, y: f64) -> Option<Judged> {
+        let mut said = Said::pooled(parts, &self.weights(), self.task, self.n_classes);
+        self.calibration.judge(&mut said, y, self.n_seen)
+    }
+
+    /// Account for one learned row: evidence, weights, calibration, lags. Returns the `ln` predictive of the members' average.
+    fn mix_in(&mut self, ln_densities: &[f64], judged: Option<&Judged>, y: f64, weight: f64) -> f64 {
         let value = ln_mix(&self.weights(), ln_densities);
         self.mixing.update(ln_densities);
+        // Before the target has varied no member claims a density: there is no unit for one.
+        let abstained = ln_densities.iter().all(|ln_density| *ln_density == 0.0);
+        if let Some(judged) = judged.filter(|_| !abstained) {
+            self.calibration.learn(judged, weight);
+        }
+        if self.task == Task::Regression {
+            self.calibration.widen(y);
+        }
         self.n_seen += 1;
         self.ln_evidence += value;
         if self.trace.len() == TRACE_LEN {
@@ -294,6 +341,9 @@ impl Bank {
             }
             member.add_components_of_rows(&inputs, *weight, walk, mixtures);
         }
+        if self.pools() {
+            mixtures.iter_mut().for_each(|mixture| self.calibration.apply_to_mixture(mixture, self.n_seen));
+        }
     }
 
     /// Class probabilities at one row (classification).
@@ -304,6 +354,9 @@ impl Bank {
             inputs.clear();
             self.extend_inputs(member, x, &mut inputs);
             member.add_class_probabilities(&inputs, *weight, groups, out);
+        }
+        if self.pools() {
+            self.calibration.apply_to_classes(out);
         }
     }
 

@@ -122,14 +122,25 @@ fn scaled_erfc(x: f64) -> f64 {
     value / (1.0 + 2.0 * x)
 }
 
+/// Squares beyond this overflow; no probability is left there.
+const FAR: f64 = 1e140;
+/// `exp(-700)` is nothing yet still a normal number.
+const UNDERFLOW: f64 = 700.0;
+
 impl Block {
+    #[inline(always)]
+    fn density(&self, lane: usize, y: f64) -> f64 {
+        let t = ((y - self.location[lane]) * self.rate[lane]).clamp(-FAR, FAR);
+        let u = t * t / self.df[lane];
+        let q = 1.0 + u;
+        // What rounding took from 1 + u.
+        let ln_q = ln_normal(q) + (u - (q - 1.0)) / q;
+        self.norm[lane] * exp_normal(-((0.5 * self.df[lane] + 0.5) * ln_q).min(UNDERFLOW))
+    }
+
     /// The steps up are taken only where `STEPS` says so: for all lanes or for none.
     #[inline(always)]
     fn at<const STEPS: bool>(&self, lane: usize, y: f64) -> At {
-        /// Squares beyond this overflow; no probability is left there.
-        const FAR: f64 = 1e140;
-        /// `exp(-700)` is nothing yet still a normal number.
-        const UNDERFLOW: f64 = 700.0;
         let df = self.df[lane];
         let a = 0.5 * df;
         let t = ((y - self.location[lane]) * self.rate[lane]).clamp(-FAR, FAR);
@@ -215,6 +226,11 @@ impl Abreast {
 
     pub fn derivatives(&self, y: f64) -> Derivatives {
         Arch::new().dispatch(Derive { of: self, y })
+    }
+
+    /// The density at several points.
+    pub fn densities<const N: usize>(&self, y: &[f64; N]) -> [f64; N] {
+        Arch::new().dispatch(Density { of: self, y })
     }
 
     /// `E|Y - y|`; infinite if a component has one degree of freedom or fewer.
@@ -335,6 +351,30 @@ impl WithSimd for Derive<'_> {
         });
         let sum = |lanes: Lane| lanes.iter().sum();
         Derivatives { cdf: sum(cdf), density: sum(density), slope: sum(slope), curvature: sum(curvature), bend: sum(bend) }
+    }
+}
+
+struct Density<'a, const N: usize> {
+    of: &'a Abreast,
+    y: &'a [f64; N],
+}
+
+impl<const N: usize> WithSimd for Density<'_, N> {
+    type Output = [f64; N];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) -> [f64; N] {
+        let mut out = [0.0; N];
+        for (out, y) in out.iter_mut().zip(self.y) {
+            let mut sum = [0.0; LANES];
+            for block in self.of.plain.iter().chain(&self.of.stepped) {
+                for (lane, sum) in sum.iter_mut().enumerate() {
+                    *sum += block.weight[lane] * block.density(lane, *y);
+                }
+            }
+            *out = sum.iter().sum();
+        }
+        out
     }
 }
 
@@ -459,6 +499,8 @@ mod tests {
             let sum = |f: &dyn Fn(&Abreast) -> f64| components.iter().map(|c| c.weight * f(&one(c))).sum::<f64>();
             assert!((all.derivatives(y).cdf - sum(&|a| a.derivatives(y).cdf)).abs() < 1e-14);
             assert!((all.mean_distance(y) - sum(&|a| a.mean_distance(y))).abs() < 1e-13);
+            let density = all.derivatives(y).density;
+            assert!(all.densities(&[y, 0.0]).into_iter().zip([density, all.derivatives(0.0).density]).all(|(a, b)| (a / b - 1.0).abs() < 1e-14));
             let cdf = all.derivatives(y).cdf;
             assert!((all.spread(y) - cdf * (1.0 - cdf)).abs() < 1e-14);
         }

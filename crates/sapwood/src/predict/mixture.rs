@@ -1,5 +1,6 @@
 //! A finite mixture of Student-t distributions.
 
+use super::abreast::Abreast;
 use super::{Moments, Solver, StudentT};
 use crate::num::special::student_t_cdf;
 use crate::num::{exp, ln, ln_sum_exp};
@@ -52,6 +53,31 @@ impl Mixture {
 
     pub fn ln_density(&self, y: f64) -> f64 {
         ln_sum_exp(self.components.iter().map(|c| ln(c.weight) + c.dist.ln_density(y)))
+    }
+
+    /// `ln` density at several points, all components abreast.
+    pub fn ln_densities<const N: usize>(&self, y: [f64; N]) -> [f64; N] {
+        /// A density below this may have lost digits on its way down.
+        const FAINT: f64 = 1e-280;
+        let densities = Abreast::new(&self.components).densities(&y);
+        std::array::from_fn(|ix| if densities[ix] > FAINT { ln(densities[ix]) } else { self.ln_density(y[ix]) })
+    }
+
+    /// Bring locations into a range.
+    pub fn hold(&mut self, low: f64, high: f64) {
+        self.components.iter_mut().for_each(|c| c.dist.location = c.dist.location.clamp(low, high));
+    }
+
+    /// Divide all distances from the mean by a factor.
+    pub fn sharpen(&mut self, factor: f64) {
+        if factor == 1.0 {
+            return;
+        }
+        let mean = self.mean();
+        for Component { dist, .. } in &mut self.components {
+            dist.location = mean + (dist.location - mean) / factor;
+            dist.scale /= factor;
+        }
     }
 
     pub(super) fn density(&self, y: f64) -> f64 {

@@ -25,7 +25,7 @@ pub(crate) use bytes::{Reader, Writer};
 
 const MAGIC: &[u8; 8] = b"SAPWOOD\x1a";
 /// The newest format this release writes and reads.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 const HEADER_LEN: usize = 24;
 
 /// The bytes of a model file; `meta` is carried along unread.
@@ -73,7 +73,7 @@ pub fn load(file: &[u8]) -> Result<(Bank, Vec<u8>)> {
     }
     let mut reader = Reader::new(body);
     let meta = reader.bytes()?.to_vec();
-    let bank = parts::read_bank(&mut reader)?;
+    let bank = parts::read_bank(&mut reader, version)?;
     reader.finish()?;
     Ok((bank, meta))
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::bytes::{Reader, Writer};
 use super::cloud::{read_cloud, write_cloud};
 use super::trivial::{read_trivial, write_trivial};
-use crate::bank::{AnyMember, Bank, Member, MemberConfig, TRACE_LEN, TrivialKind, TwoLevel};
+use crate::bank::{AnyMember, Bank, Calibration, Member, MemberConfig, TRACE_LEN, TrivialKind, TwoLevel};
 use crate::config::{CloudConfig, Leaf, Named, Task};
 use crate::error::{Error, Result};
 use crate::leaf::{Discriminant, Gaussian, GaussianPrior, LeafModel, Multinomial, Pseudo, Ridge, Scale};
@@ -31,6 +31,10 @@ pub fn write_bank(w: &mut Writer, bank: &Bank) {
     w.f64(*top_rate);
     w.f64s(ln_weights.iter().copied());
     w.f64s(ln_top.iter().copied());
+    let Calibration { ln_weights, lowest, highest } = &bank.calibration;
+    w.f64s(ln_weights.iter().copied());
+    w.f64(*lowest);
+    w.f64(*highest);
     w.u64(bank.members.len() as u64);
     for member in &bank.members {
         match &member.config() {
@@ -47,10 +51,12 @@ pub fn write_bank(w: &mut Writer, bank: &Bank) {
     }
 }
 
+/// Before this version banks did not calibrate what their members say on average.
+const CALIBRATED_SINCE: u32 = 2;
 /// Inputs and classes beyond this are not a model but an attack on memory.
 const MAX_WIDTH: u64 = 1 << 20;
 
-pub fn read_bank(r: &mut Reader) -> Result<Bank> {
+pub fn read_bank(r: &mut Reader, version: u32) -> Result<Bank> {
     let task = match r.u8()? {
         0 => Task::Regression,
         1 => Task::Classification,
@@ -68,6 +74,7 @@ pub fn read_bank(r: &mut Reader) -> Result<Bank> {
     let rates = r.f64s()?;
     let top_rate = r.f64()?;
     let (ln_weights, ln_top) = (r.f64s()?, r.f64s()?);
+    let calibration = if version < CALIBRATED_SINCE { Calibration::unknown() } else { read_calibration(r)? };
     let n_members = r.count(1)?;
     let mut members = Vec::new();
     for _ in 0..n_members {
@@ -85,7 +92,17 @@ pub fn read_bank(r: &mut Reader) -> Result<Bank> {
         return inconsistent("the bank's weights do not fit its members");
     }
     let mixing = TwoLevel { rates, top_rate, n_members, ln_weights, ln_top };
-    Ok(Bank { task, n_inputs, n_classes, members, mixing, recent, n_seen, ln_evidence, trace })
+    Ok(Bank { task, n_inputs, n_classes, members, mixing, calibration, recent, n_seen, ln_evidence, trace })
+}
+
+fn read_calibration(r: &mut Reader) -> Result<Calibration> {
+    let ln_weights = r.f64s()?.try_into().or_else(|_| inconsistent("the grid of the calibration has another length"))?;
+    let calibration = Calibration { ln_weights, lowest: r.f64()?, highest: r.f64()? };
+    let weights_ok = calibration.ln_weights.iter().all(|weight| weight.is_finite() && *weight <= 0.0);
+    if !weights_ok || calibration.lowest.is_nan() || calibration.highest.is_nan() {
+        return inconsistent("the calibration is not made of numbers it could have");
+    }
+    Ok(calibration)
 }
 
 fn read_member(r: &mut Reader, task: Task, n_inputs: usize, n_classes: usize, n_seen: u64) -> Result<Member> {
