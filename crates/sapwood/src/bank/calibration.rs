@@ -1,13 +1,16 @@
-//! What a bank does to the average of its members before it speaks: it is held within reason and sharpened.
+//! What a bank does to the average of its members before it speaks: it is held within reason, moved and sharpened.
 //!
-//! An average of honest forecasts is too wide. Each member has counted all the noise there is, and where members disagree their
-//! disagreement is added to it; averaged probabilities are too near to one another in the same way (Ranjan & Gneiting 2010; Gneiting &
-//! Ranjan 2013). By how much depends on the stream. So the average is scaled about its own mean by a factor that has been right lately:
-//! `Y` becomes `m + (Y - m)/k`; class probabilities become `p_c^k`, normalised. The factor is learned like a parameter with a prior at
-//! one, from the density that each factor on a grid would have given to what came; old rows fade.
+//! *Sharpened.* An average of honest forecasts is too wide. Each member has counted all the noise there is, and where members disagree
+//! their disagreement is added to it; averaged probabilities are too near to one another in the same way (Ranjan & Gneiting 2010; Gneiting
+//! & Ranjan 2013). By how much depends on the stream. So distances from the mean are divided by a factor `k`, and class probabilities become
+//! `p_c^k`, normalised. The factor is learned like a parameter with a prior at one, from the density that each factor on a grid would
+//! have given to what came; old rows fade.
 //!
-//! Lines of different leaves may also point far out. What lies beyond the range of all targets by more than its width is absurd, and one
-//! such component moves the mean of all: locations are held there.
+//! *Moved.* Where everything drifts at once, every member lags behind in the same direction. The mean moves by the average of its latest
+//! errors, in units of the forecast's width, as far as that average stands out from noise.
+//!
+//! *Held.* A line in a leaf may point far out. What lies beyond the range of all targets by more than its width is absurd, and one such
+//! component moves the mean of all: locations are held there.
 
 use super::said::Said;
 use crate::num::{exp, ln, ln_sum_exp};
@@ -18,28 +21,65 @@ const N_FACTORS: usize = 9;
 const STEP: f64 = 1.15;
 /// Prior standard deviation of a factor's logarithm.
 const PRIOR_SD: f64 = 0.15;
-/// What a judged row counts for when the next one comes.
-const FADE: f64 = 0.999;
-/// One row in so many is judged: a bank that only learns would otherwise also have to forecast every row.
-pub const JUDGED_EVERY: u64 = 4;
+/// What a row counts for in the factor when the next one comes.
+const FACTOR_FADE: f64 = 0.999;
+/// The same for the errors that the mean is moved by: a lag shows in a few dozen rows.
+const ERROR_FADE: f64 = 0.98;
+/// An average error whose square is below this many times its sampling variance is taken for noise.
+const NOISE: f64 = 2.0;
+/// Errors count as at most this many widths: one surprise is neither a drift nor a reason to be less sharp for a thousand rows.
+const LARGEST_ERROR: f64 = 4.0;
 /// Rows before the targets' range means something.
 const HOLD_AFTER: u64 = 32;
 
-/// `ln` densities that what came would have had under each factor.
-pub type Judged = [f64; N_FACTORS];
-
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
-    /// `ln` likelihood of each factor by the rows judged so far, relative to the best.
-    pub(crate) ln_weights: Judged,
+    /// `ln` likelihood of each factor by the rows so far, relative to the best.
+    pub(crate) ln_weights: [f64; N_FACTORS],
+    pub(crate) errors: Errors,
     /// Smallest and largest target so far (regression).
     pub(crate) lowest: f64,
     pub(crate) highest: f64,
 }
 
+/// The latest errors of the average's mean, in units of its width: faded sums (regression).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Errors {
+    pub(crate) n: f64,
+    pub(crate) sum: f64,
+    pub(crate) squares: f64,
+}
+
+/// What came, by the measure of what had been said.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged {
+    /// `ln` density under each factor.
+    ln_densities: [f64; N_FACTORS],
+    /// Error of the mean in units of the width, where there is one.
+    error: Option<f64>,
+}
+
 impl Default for Calibration {
     fn default() -> Self {
-        Self { ln_weights: [0.0; N_FACTORS], lowest: f64::INFINITY, highest: f64::NEG_INFINITY }
+        Self { ln_weights: [0.0; N_FACTORS], errors: Errors::default(), lowest: f64::INFINITY, highest: f64::NEG_INFINITY }
+    }
+}
+
+impl Errors {
+    /// Their average, drawn towards none by what noise makes of it.
+    fn lag(&self) -> f64 {
+        if self.n == 0.0 {
+            return 0.0;
+        }
+        let (mean, variance) = (self.sum / self.n, self.squares / self.n);
+        let surplus = self.n * mean * mean - NOISE * variance;
+        if surplus > 0.0 { mean * surplus / (self.n * mean * mean) } else { 0.0 }
+    }
+
+    fn learn(&mut self, error: f64, weight: f64) {
+        self.n = ERROR_FADE * self.n + weight;
+        self.sum = ERROR_FADE * self.sum + weight * error;
+        self.squares = ERROR_FADE * self.squares + weight * error * error;
     }
 }
 
@@ -48,7 +88,7 @@ fn ln_factor(ix: usize) -> f64 {
 }
 
 impl Calibration {
-    /// For a model whose past is not known: nothing is held, and the factor begins at one.
+    /// For a model whose past is not known: nothing is held, and what is learned begins anew.
     pub(crate) fn unknown() -> Self {
         Self { lowest: f64::NEG_INFINITY, highest: f64::INFINITY, ..Self::default() }
     }
@@ -61,7 +101,7 @@ impl Calibration {
             return exp(ln_factor(best));
         }
         let (below, at, above) = (ln_posterior(best - 1), ln_posterior(best), ln_posterior(best + 1));
-        // Before anything has been judged the peak is at one, to the last bit.
+        // Before anything has been learned the peak is at one, to the last bit.
         let steps = 0.5 * (above - below) / (2.0 * at - above - below).max(f64::MIN_POSITIVE);
         exp(ln_factor(best) + steps * ln(STEP))
     }
@@ -74,7 +114,7 @@ impl Calibration {
         }
     }
 
-    /// Hold and sharpen what the members say on average.
+    /// Calibrate what the members say on average after `n_seen` rows.
     pub fn apply(&self, said: &mut Said, n_seen: u64) {
         match said {
             Said::Number(mixture) => self.apply_to_mixture(mixture, n_seen),
@@ -84,42 +124,49 @@ impl Calibration {
 
     pub fn apply_to_mixture(&self, mixture: &mut Mixture, n_seen: u64) {
         self.hold(mixture, n_seen);
-        mixture.sharpen(self.factor());
+        mixture.move_and_sharpen(self.errors.lag() * mixture.width(), self.factor());
     }
 
     pub fn apply_to_classes(&self, proba: &mut [f64]) {
         sharpen_classes(proba, self.factor());
     }
 
-    /// How each factor would have done. None if what was said is of no use for that.
+    /// How each factor would have done, and the mean. None if what was said is of no use for that.
     pub fn judge(&self, said: &mut Said, y: f64, n_seen: u64) -> Option<Judged> {
         let judged = match said {
             Said::Number(mixture) => {
                 self.hold(mixture, n_seen);
-                let mean = mixture.mean();
-                let mut judged = mixture.ln_densities(std::array::from_fn(|ix| mean + exp(ln_factor(ix)) * (y - mean)));
-                judged.iter_mut().enumerate().for_each(|(ix, value)| *value += ln_factor(ix));
-                judged
+                let (mean, width) = (mixture.mean(), mixture.width());
+                let error = ((y - mean) / width).clamp(-LARGEST_ERROR, LARGEST_ERROR);
+                let distance = (error - self.errors.lag()) * width;
+                let mut ln_densities = mixture.ln_densities(std::array::from_fn(|ix| mean + exp(ln_factor(ix)) * distance));
+                ln_densities.iter_mut().enumerate().for_each(|(ix, value)| *value += ln_factor(ix));
+                Judged { ln_densities, error: Some(error) }
             }
             Said::Class(proba) => {
                 let own = ln(proba[y as usize]);
-                std::array::from_fn(|ix| {
+                let ln_densities = std::array::from_fn(|ix| {
                     let factor = exp(ln_factor(ix));
                     let all = proba.iter().filter(|p| **p > 0.0).map(|p| factor * ln(*p));
                     factor * own - ln_sum_exp(all)
-                })
+                });
+                Judged { ln_densities, error: None }
             }
         };
-        judged.iter().all(|value| value.is_finite()).then_some(judged)
+        let of_use = judged.ln_densities.iter().chain(&judged.error).all(|value| value.is_finite());
+        of_use.then_some(judged)
     }
 
     /// Learn from a row that came `weight` times.
     pub fn learn(&mut self, judged: &Judged, weight: f64) {
-        for (sum, value) in self.ln_weights.iter_mut().zip(judged) {
-            *sum = FADE * *sum + weight * value;
+        for (sum, value) in self.ln_weights.iter_mut().zip(judged.ln_densities) {
+            *sum = FACTOR_FADE * *sum + weight * value;
         }
         let best = self.ln_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         self.ln_weights.iter_mut().for_each(|value| *value -= best);
+        if let Some(error) = judged.error {
+            self.errors.learn(error, weight);
+        }
     }
 
     /// Take in a target (regression).
@@ -162,7 +209,7 @@ mod tests {
         mixture
     }
 
-    /// `n` draws of a standard normal, evenly spread over its quantiles.
+    /// Draws of a standard normal, evenly spread over its quantiles.
     fn draws(n: usize) -> impl Iterator<Item = f64> {
         // The steps of a golden ratio visit the unit interval evenly from the start.
         (0..n).map(|i| normal_quantile((0.5 + 0.618_033_988_749_895 * i as f64).fract()))
@@ -212,7 +259,7 @@ mod tests {
     fn sharpening_keeps_the_mean_and_scales_the_rest() {
         let plain = pair(3.0, 0.7);
         let mut sharp = plain.clone();
-        sharp.sharpen(1.5);
+        sharp.move_and_sharpen(0.0, 1.5);
         let (before, after) = (plain.moments(), sharp.moments());
         assert!((after.mean - before.mean).abs() < 1e-15);
         assert!((after.variance() * 1.5 * 1.5 / before.variance() - 1.0).abs() < 1e-12);
@@ -232,10 +279,10 @@ mod tests {
         let mut class = Said::Class(vec![0.2, 0.0, 0.7, 0.1]);
         for said in [&mut number, &mut class] {
             let judged = calibration.judge(said, 2.0, 0).expect("finite");
-            for (ix, judged) in judged.into_iter().enumerate() {
+            for (ix, judged) in judged.ln_densities.into_iter().enumerate() {
                 let mut applied = said.clone();
                 match &mut applied {
-                    Said::Number(mixture) => mixture.sharpen(exp(ln_factor(ix))),
+                    Said::Number(mixture) => mixture.move_and_sharpen(0.0, exp(ln_factor(ix))),
                     Said::Class(proba) => sharpen_classes(proba, exp(ln_factor(ix))),
                 }
                 assert!((applied.ln_density(2.0) - judged).abs() < 1e-10);
@@ -246,6 +293,36 @@ mod tests {
         calibration.apply(&mut class, 0);
         let Said::Class(proba) = class else { unreachable!() };
         assert!((proba.iter().sum::<f64>() - 1.0).abs() < 1e-15 && proba[1] == 0.0);
+    }
+
+    /// Members that all lag behind by the same: the mean follows within a few dozen rows, and stays where there is nothing to follow.
+    #[test]
+    fn follows_a_common_lag_and_not_noise() {
+        let mut calibration = Calibration::default();
+        let mean_after = |calibration: &mut Calibration, lag: f64| {
+            for y in draws(200) {
+                let judged = calibration.judge(&mut Said::Number(pair(0.0, 1.0)), lag + y, 0).expect("finite");
+                calibration.learn(&judged, 1.0);
+            }
+            let mut mixture = pair(0.0, 1.0);
+            calibration.apply_to_mixture(&mut mixture, 0);
+            mixture.mean()
+        };
+        assert_eq!(mean_after(&mut calibration, 0.0), 0.0);
+        assert!((mean_after(&mut calibration, 1.0) - 1.0).abs() < 0.2);
+        assert!((mean_after(&mut calibration, 0.0)).abs() < 0.1);
+    }
+
+    /// One enormous error is no reason to move.
+    #[test]
+    fn a_single_surprise_moves_nothing() {
+        let mut calibration = Calibration::default();
+        for y in draws(100).chain([1e9]) {
+            let judged = calibration.judge(&mut Said::Number(pair(0.0, 1.0)), y, 0).expect("finite");
+            calibration.learn(&judged, 1.0);
+        }
+        assert_eq!(calibration.errors.lag(), 0.0);
+        assert!(calibration.factor() > 0.8);
     }
 
     #[test]

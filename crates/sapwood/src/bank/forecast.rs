@@ -58,7 +58,7 @@ struct Part {
     ln_density: f64,
     /// `ln` density of the row learned after it, if one was.
     ln_learned: f64,
-    /// What it says about that row, where it is judged and is not the one that was forecast.
+    /// What it says about that row, where it is not the one that was forecast and others say something too.
     said_of_learned: Option<Said>,
 }
 
@@ -127,7 +127,6 @@ impl Bank {
     fn forecast_chunk(&mut self, run: Run, delay: usize, wanted: &Wanted, n_threads: usize, forecast: &mut Forecast) {
         let weight_of = |row: usize| run.weight.map_or(1.0, |w| w[row]);
         let history = History::new(&self.recent, run.y, run.weight);
-        let is_judged = self.judged_rows(run.y.len(), run.weight);
         let (task, n_classes, pools) = (self.task, self.n_classes, self.pools());
         // A row that is learned as soon as it has been forecast is weighed on the way: its density need not be computed twice.
         let in_step = delay == 0 && run.x_test.values.as_ptr() == run.x.values.as_ptr();
@@ -146,7 +145,7 @@ impl Bank {
                     let mut part = Part { said, ln_density, ln_learned: f64::NAN, said_of_learned: None };
                     if let Some(at) = learned.filter(|&at| weight_of(at) != 0.0) {
                         history.fill(&mut inputs, run.x.row(at), at, member.lags());
-                        if is_judged[at] && !in_step {
+                        if pools && !in_step {
                             part.said_of_learned = Some(Said::by(member, &inputs, task, n_classes, &mut groups));
                         }
                         part.ln_learned = member.observe(&inputs, run.y[at], weight_of(at));
@@ -163,7 +162,7 @@ impl Bank {
             self.combine(&own, run.y_test[row], wanted, forecast);
             if let Some(at) = row.checked_sub(delay).filter(|&at| weight_of(at) != 0.0) {
                 let of_learned = own.iter().map(|part| part.said_of_learned.as_ref().unwrap_or(&part.said));
-                let judged = is_judged[at].then(|| self.judge(of_learned, run.y[at])).flatten();
+                let judged = self.judge(of_learned, run.y[at]);
                 let ln_densities: Vec<f64> = own.iter().map(|part| part.ln_learned).collect();
                 self.mix_in(&ln_densities, judged.as_ref(), run.y[at], weight_of(at));
             }

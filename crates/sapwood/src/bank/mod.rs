@@ -9,7 +9,7 @@ mod said;
 mod trivial;
 mod workers;
 
-pub(crate) use calibration::Calibration;
+pub(crate) use calibration::{Calibration, Errors};
 pub use forecast::{Forecast, Run, Wanted, check_levels};
 pub(crate) use member::AnyMember;
 pub use member::{Member, MemberConfig};
@@ -20,7 +20,7 @@ pub(crate) use trivial::{LastLabel, LeastSquares, Tracked, Trivial};
 
 use std::collections::VecDeque;
 
-use self::calibration::{JUDGED_EVERY, Judged};
+use self::calibration::Judged;
 use self::said::Said;
 use crate::config::Task;
 use crate::error::{Error, MAX_MAGNITUDE, Result};
@@ -164,18 +164,6 @@ impl Bank {
         self.calibration.factor()
     }
 
-    /// Which of the rows that are learned next the calibration is judged by.
-    fn judged_rows(&self, n_rows: usize, weight: Option<&[f64]>) -> Vec<bool> {
-        let mut n_seen = self.n_seen;
-        let is_judged = |row: usize| {
-            let learned = weight.is_none_or(|w| w[row] != 0.0);
-            let due = learned && self.pools() && n_seen.is_multiple_of(JUDGED_EVERY);
-            n_seen += u64::from(learned);
-            due
-        };
-        (0..n_rows).map(is_judged).collect()
-    }
-
     /// Weights of the members in the next prediction.
     pub fn weights(&self) -> Vec<f64> {
         let mut weights = vec![0.0; self.members.len()];
@@ -266,8 +254,7 @@ impl Bank {
     fn learn_chunk(&mut self, x: Rows, y: &[f64], weight: Option<&[f64]>, n_threads: usize, ln_predictive: &mut Vec<f64>) {
         let weight_of = |row: usize| weight.map_or(1.0, |w| w[row]);
         let history = History::new(&self.recent, y, weight);
-        let is_judged = self.judged_rows(x.len(), weight);
-        let (task, n_classes) = (self.task, self.n_classes);
+        let (task, n_classes, pools) = (self.task, self.n_classes, self.pools());
         let by_member = workers::for_each(&mut self.members, n_threads, |member| {
             let mut inputs = Vec::new();
             let mut groups = Groups::default();
@@ -277,7 +264,7 @@ impl Bank {
                         return (f64::NAN, None);
                     }
                     history.fill(&mut inputs, x.row(row), row, member.lags());
-                    let said = is_judged[row].then(|| Said::by(member, &inputs, task, n_classes, &mut groups));
+                    let said = pools.then(|| Said::by(member, &inputs, task, n_classes, &mut groups));
                     (member.observe(&inputs, y[row], weight_of(row)), said)
                 })
                 .collect::<Vec<(f64, Option<Said>)>>()
@@ -288,13 +275,16 @@ impl Bank {
                 continue;
             }
             let ln_densities: Vec<f64> = by_member.iter().map(|own| own[row].0).collect();
-            let judged = is_judged[row].then(|| self.judge(by_member.iter().filter_map(|own| own[row].1.as_ref()), y[row])).flatten();
+            let judged = self.judge(by_member.iter().filter_map(|own| own[row].1.as_ref()), y[row]);
             ln_predictive.push(self.mix_in(&ln_densities, judged.as_ref(), y[row], weight_of(row)));
         }
     }
 
-    /// How the average of what the members say would have done under every factor of the calibration.
+    /// What the calibration can learn from how the average of what the members say did.
     fn judge<'a>(&self, parts: impl Iterator<Item = &'a Said>, y: f64) -> Option<Judged> {
+        if !self.pools() {
+            return None;
+        }
         let mut said = Said::pooled(parts, &self.weights(), self.task, self.n_classes);
         self.calibration.judge(&mut said, y, self.n_seen)
     }

@@ -500,7 +500,9 @@ mod tests {
             assert!((all.derivatives(y).cdf - sum(&|a| a.derivatives(y).cdf)).abs() < 1e-14);
             assert!((all.mean_distance(y) - sum(&|a| a.mean_distance(y))).abs() < 1e-13);
             let density = all.derivatives(y).density;
-            assert!(all.densities(&[y, 0.0]).into_iter().zip([density, all.derivatives(0.0).density]).all(|(a, b)| (a / b - 1.0).abs() < 1e-14));
+            assert!(
+                all.densities(&[y, 0.0]).into_iter().zip([density, all.derivatives(0.0).density]).all(|(a, b)| (a / b - 1.0).abs() < 1e-14)
+            );
             let cdf = all.derivatives(y).cdf;
             assert!((all.spread(y) - cdf * (1.0 - cdf)).abs() < 1e-14);
         }

@@ -68,14 +68,14 @@ impl Mixture {
         self.components.iter_mut().for_each(|c| c.dist.location = c.dist.location.clamp(low, high));
     }
 
-    /// Divide all distances from the mean by a factor.
-    pub fn sharpen(&mut self, factor: f64) {
-        if factor == 1.0 {
+    /// Move the mean, and divide all distances from it by a factor.
+    pub fn move_and_sharpen(&mut self, distance: f64, factor: f64) {
+        if distance == 0.0 && factor == 1.0 {
             return;
         }
         let mean = self.mean();
         for Component { dist, .. } in &mut self.components {
-            dist.location = mean + (dist.location - mean) / factor;
+            dist.location = mean + distance + (dist.location - mean) / factor;
             dist.scale /= factor;
         }
     }
@@ -99,7 +99,7 @@ impl Mixture {
     }
 
     /// Typical width, robust to components without a variance.
-    pub(super) fn width(&self) -> f64 {
+    pub fn width(&self) -> f64 {
         let mean = self.mean();
         self.components.iter().map(|c| c.weight * (c.dist.scale + (c.dist.location - mean).abs())).sum::<f64>()
     }

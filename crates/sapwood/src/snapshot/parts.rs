@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::bytes::{Reader, Writer};
 use super::cloud::{read_cloud, write_cloud};
 use super::trivial::{read_trivial, write_trivial};
-use crate::bank::{AnyMember, Bank, Calibration, Member, MemberConfig, TRACE_LEN, TrivialKind, TwoLevel};
+use crate::bank::{AnyMember, Bank, Calibration, Errors, Member, MemberConfig, TRACE_LEN, TrivialKind, TwoLevel};
 use crate::config::{CloudConfig, Leaf, Named, Task};
 use crate::error::{Error, Result};
 use crate::leaf::{Discriminant, Gaussian, GaussianPrior, LeafModel, Multinomial, Pseudo, Ridge, Scale};
@@ -31,10 +31,11 @@ pub fn write_bank(w: &mut Writer, bank: &Bank) {
     w.f64(*top_rate);
     w.f64s(ln_weights.iter().copied());
     w.f64s(ln_top.iter().copied());
-    let Calibration { ln_weights, lowest, highest } = &bank.calibration;
+    let Calibration { ln_weights, errors, lowest, highest } = &bank.calibration;
     w.f64s(ln_weights.iter().copied());
-    w.f64(*lowest);
-    w.f64(*highest);
+    for value in [errors.n, errors.sum, errors.squares, *lowest, *highest] {
+        w.f64(value);
+    }
     w.u64(bank.members.len() as u64);
     for member in &bank.members {
         match &member.config() {
@@ -97,9 +98,11 @@ pub fn read_bank(r: &mut Reader, version: u32) -> Result<Bank> {
 
 fn read_calibration(r: &mut Reader) -> Result<Calibration> {
     let ln_weights = r.f64s()?.try_into().or_else(|_| inconsistent("the grid of the calibration has another length"))?;
-    let calibration = Calibration { ln_weights, lowest: r.f64()?, highest: r.f64()? };
+    let errors = Errors { n: r.f64()?, sum: r.f64()?, squares: r.f64()? };
+    let calibration = Calibration { ln_weights, errors, lowest: r.f64()?, highest: r.f64()? };
     let weights_ok = calibration.ln_weights.iter().all(|weight| weight.is_finite() && *weight <= 0.0);
-    if !weights_ok || calibration.lowest.is_nan() || calibration.highest.is_nan() {
+    let errors_ok = errors.n >= 0.0 && errors.squares >= 0.0 && [errors.n, errors.sum, errors.squares].iter().all(|v| v.is_finite());
+    if !weights_ok || !errors_ok || calibration.lowest.is_nan() || calibration.highest.is_nan() {
         return inconsistent("the calibration is not made of numbers it could have");
     }
     Ok(calibration)
