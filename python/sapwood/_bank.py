@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -24,9 +24,7 @@ _DISCARDS: dict[Task, tuple[str, ...]] = {
     "classification": ("auto", "oldest", "random", "entropy"),
 }
 _SINGLE_CLOUD_PARTICLES = 1000
-# What a bank of numbers also holds where the last target is known: forecasts that cost nothing and are hard to beat on
-# smooth series.
-_TRIVIAL: tuple[Literal["last_value", "least_squares"], ...] = ("last_value", "least_squares")
+_TrivialKind: TypeAlias = Literal["last_value", "least_squares", "last_label"]
 
 
 @dataclass(frozen=True)
@@ -88,8 +86,8 @@ def compose(settings: Settings, task: Task, n_inputs: int, n_classes: int) -> li
             if settings.n_particles is None:
                 own = own | {"n_particles": math.ceil(cloud.particles * own["n_particles"])}
             members.append(MemberConfig(leaf=cloud.leaf, max_active=cloud.pool, lags=lags, **own))
-        if n_lags > 0 and task == "regression" and leaf == "auto":
-            members += [MemberConfig.trivial(kind) for kind in _TRIVIAL]
+        if n_lags > 0 and leaf == "auto":
+            members += [MemberConfig.trivial(kind) for kind in trivial_members(task, n_classes)]
     else:
         plain = _PLAIN_LEAF[task] if leaf == "auto" else leaf
         lags_of_a_pool = [0, n_lags] if is_bank and n_lags > 0 else [n_lags]
@@ -111,6 +109,17 @@ def recommended_clouds(
     if task == "regression":
         return _recommended.regression(lagged=lagged)
     return _recommended.classification(n_inputs, n_classes, lagged=lagged)
+
+
+def trivial_members(task: Task, n_classes: int) -> tuple[_TrivialKind, ...]:
+    """What a bank also holds where the last target is known: forecasts that cost nothing and are sometimes hard to beat.
+
+    On smooth series the last value and a line through it; on labels that take turns the label that usually comes next.
+    Whether one of two labels repeats, the clouds that see the last label find out as fast.
+    """
+    if task == "regression":
+        return "last_value", "least_squares"
+    return ("last_label",) if n_classes > 2 else ()
 
 
 def steady(settings: Settings, n_inputs: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ few large ones: a fresh start is worth more than as many further particles. ``be
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
@@ -21,11 +21,15 @@ POOLS: dict[Task, tuple[int, ...]] = {"regression": (25, 50, 200, 1000, 3000), "
 
 # Lines in trees of so few points cost little, and in fast drift they are all there is.
 _SMALL_POOL = 50
-_PARTICLES_OF_A_SMALL_POOL = Fraction(3)
-# Gaussian classes in large pools cost the most, and half of the particles lose nothing.
+_PARTICLES_OF_A_SMALL_POOL = 3
+# In large pools half of the particles lose nothing.
 _LARGE_POOL = 500
-_PARTICLES_OF_LARGE_CLASSES = Fraction(1, 2)
 _LAGGED_NUMBERS: tuple[tuple[Leaf, int], ...] = (("linear", 1000), ("linear", 3000), ("constant", 3000))
+# Classes with one covariance, and with one each.
+_DISCRIMINANT_POOLS = (25, 100, 500)
+_QUADRATIC_POOLS = (100, 150)
+# Up to so many class means a leaf, Gaussian classes can afford the usual number of particles; then it falls by half.
+_FEW_MEANS = 8
 _ACTIVE_POINTS_PER_CLASS = 50
 # Full covariances cost the square of the number of columns, and say little where there are many.
 _FEW_COLUMNS = 10
@@ -46,26 +50,24 @@ class Cloud:
     steady : bool
         Whether it takes the world to stand still: nothing fades, trees may be deep, a split is sought in a quarter of
         the columns, and rare classes start with a whole count.
+    particles : Fraction
+        How many times the usual number of particles it has.
     """
 
     leaf: Leaf
     pool: int
     lagged: bool = False
     steady: bool = False
-
-    @property
-    def particles(self) -> Fraction:
-        """How many times the usual number of particles it has."""
-        if self.leaf == "linear" and self.pool <= _SMALL_POOL:
-            return _PARTICLES_OF_A_SMALL_POOL
-        if self.leaf == "discriminant" and self.pool >= _LARGE_POOL:
-            return _PARTICLES_OF_LARGE_CLASSES
-        return Fraction(1)
+    particles: Fraction = Fraction(1)
 
 
 def regression(*, lagged: bool) -> list[Cloud]:
     """Lines and constants; with lags there are large clouds of both that see the last targets too."""
-    clouds = [*(Cloud("linear", pool) for pool in POOLS["regression"]), Cloud("constant", 3000)]
+    lines = [
+        Cloud("linear", pool, particles=Fraction(_PARTICLES_OF_A_SMALL_POOL if pool <= _SMALL_POOL else 1))
+        for pool in POOLS["regression"]
+    ]
+    clouds = [*lines, Cloud("constant", 3000)]
     if lagged:
         clouds += [Cloud(leaf, pool, lagged=True) for leaf, pool in _LAGGED_NUMBERS]
     return clouds
@@ -76,22 +78,43 @@ def classification(n_inputs: int, n_classes: int, *, lagged: bool) -> list[Cloud
     if n_inputs <= _FEW_COLUMNS:
         clouds = [
             Cloud("multinomial", 10),
-            *(Cloud("multinomial", pool, lagged=lagged) for pool in ((25, 500) if lagged else (100, 500))),
-            Cloud("discriminant", 25),
-            Cloud("discriminant", 100),
-            Cloud("discriminant", 500),
-            Cloud("quadratic", 150),
+            Cloud("multinomial", 25 if lagged else 100, lagged=lagged),
+            Cloud("multinomial", 500, lagged=lagged, particles=Fraction(1, 2)),
+            Cloud("multinomial", 3000, lagged=lagged, particles=Fraction(1, 2)),
+            *_gaussian_classes(n_inputs, n_classes),
         ]
     else:
         clouds = [
             Cloud("multinomial", 100),
             Cloud("multinomial", 500, lagged=lagged),
             Cloud("multinomial", 3000),
-            Cloud("multinomial", 3000, steady=True),
+            *_twice(Cloud("multinomial", 3000, steady=True)),
         ]
         if n_inputs > _MANY_COLUMNS:
-            clouds += [Cloud("discriminant", 3000), Cloud("discriminant", 3000, steady=True)]
-    return [Cloud(cloud.leaf, scaled(cloud.pool, n_classes), cloud.lagged, cloud.steady) for cloud in clouds]
+            clouds += [*_twice(Cloud("discriminant", 3000)), *_twice(Cloud("discriminant", 3000, steady=True))]
+    return [replace(cloud, pool=scaled(cloud.pool, n_classes)) for cloud in clouds]
+
+
+def _twice(cloud: Cloud) -> list[Cloud]:
+    """Two clouds with half of the particles each: in so many columns the first splits decide, and each has its own."""
+    return [replace(cloud, particles=cloud.particles / 2)] * 2
+
+
+def _gaussian_classes(n_inputs: int, n_classes: int) -> list[Cloud]:
+    """Clouds whose particles follow what a particle costs: the means of its classes, and covariances more than that."""
+    n_means = n_inputs * max(n_classes, 2)
+    one, each = _between(0.5, Fraction(_FEW_MEANS, n_means), 1), _between(0.25, Fraction(_FEW_MEANS, 2 * n_means), 1)
+    return [
+        *(
+            Cloud("discriminant", pool, particles=one / (2 if pool >= _LARGE_POOL else 1))
+            for pool in _DISCRIMINANT_POOLS
+        ),
+        *(Cloud("quadratic", pool, particles=each) for pool in _QUADRATIC_POOLS),
+    ]
+
+
+def _between(low: float, share: Fraction, high: float) -> Fraction:
+    return min(max(share, Fraction(low)), Fraction(high))
 
 
 def scaled(pool: int, n_classes: int) -> int:

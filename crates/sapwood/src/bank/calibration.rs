@@ -57,6 +57,8 @@ pub struct Judged {
     ln_densities: [f64; N_FACTORS],
     /// Error of the mean in units of the width, where there is one.
     error: Option<f64>,
+    /// By how much calibration raised the `ln` density.
+    pub gain: f64,
 }
 
 impl Default for Calibration {
@@ -137,23 +139,24 @@ impl Calibration {
             Said::Number(mixture) => {
                 self.hold(mixture, n_seen);
                 let (mean, width) = (mixture.mean(), mixture.width());
+                let (factor, lag) = (self.factor(), self.errors.lag());
                 let error = ((y - mean) / width).clamp(-LARGEST_ERROR, LARGEST_ERROR);
-                let distance = (error - self.errors.lag()) * width;
-                let mut ln_densities = mixture.ln_densities(std::array::from_fn(|ix| mean + exp(ln_factor(ix)) * distance));
+                let mut ln_densities = mixture.ln_densities(std::array::from_fn(|ix| mean + exp(ln_factor(ix)) * (error - lag) * width));
                 ln_densities.iter_mut().enumerate().for_each(|(ix, value)| *value += ln_factor(ix));
-                Judged { ln_densities, error: Some(error) }
+                let [calibrated, plain] = mixture.ln_densities([mean + factor * (y - mean - lag * width), y]);
+                Judged { ln_densities, error: Some(error), gain: calibrated + ln(factor) - plain }
             }
             Said::Class(proba) => {
                 let own = ln(proba[y as usize]);
-                let ln_densities = std::array::from_fn(|ix| {
-                    let factor = exp(ln_factor(ix));
+                let ln_sharpened = |factor: f64| {
                     let all = proba.iter().filter(|p| **p > 0.0).map(|p| factor * ln(*p));
                     factor * own - ln_sum_exp(all)
-                });
-                Judged { ln_densities, error: None }
+                };
+                let ln_densities = std::array::from_fn(|ix| ln_sharpened(exp(ln_factor(ix))));
+                Judged { ln_densities, error: None, gain: ln_sharpened(self.factor()) - own }
             }
         };
-        let of_use = judged.ln_densities.iter().chain(&judged.error).all(|value| value.is_finite());
+        let of_use = judged.ln_densities.iter().chain(&judged.error).chain([&judged.gain]).all(|value| value.is_finite());
         of_use.then_some(judged)
     }
 

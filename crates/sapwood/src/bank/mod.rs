@@ -289,13 +289,14 @@ impl Bank {
         self.calibration.judge(&mut said, y, self.n_seen)
     }
 
-    /// Account for one learned row: evidence, weights, calibration, lags. Returns the `ln` predictive of the members' average.
+    /// Account for one learned row: evidence, weights, calibration, lags. Returns the bank's `ln` predictive.
     fn mix_in(&mut self, ln_densities: &[f64], judged: Option<&Judged>, y: f64, weight: f64) -> f64 {
-        let value = ln_mix(&self.weights(), ln_densities);
+        let mut value = ln_mix(&self.weights(), ln_densities);
         self.mixing.update(ln_densities);
         // Before the target has varied no member claims a density: there is no unit for one.
         let abstained = ln_densities.iter().all(|ln_density| *ln_density == 0.0);
         if let Some(judged) = judged.filter(|_| !abstained) {
+            value += weight * judged.gain;
             self.calibration.learn(judged, weight);
         }
         if self.task == Task::Regression {
