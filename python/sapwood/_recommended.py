@@ -67,10 +67,9 @@ def regression(*, lagged: bool) -> list[Cloud]:
         Cloud("linear", pool, particles=Fraction(_PARTICLES_OF_A_SMALL_POOL if pool <= _SMALL_POOL else 1))
         for pool in POOLS["regression"]
     ]
-    clouds = [*lines, Cloud("constant", 3000)]
-    if lagged:
-        clouds += [Cloud(leaf, pool, lagged=True) for leaf, pool in _LAGGED_NUMBERS]
-    return clouds
+    if not lagged:
+        return [*lines, Cloud("constant", 3000)]
+    return [*lines, *(Cloud(leaf, pool, lagged=True) for leaf, pool in _LAGGED_NUMBERS)]
 
 
 def classification(n_inputs: int, n_classes: int, *, lagged: bool) -> list[Cloud]:

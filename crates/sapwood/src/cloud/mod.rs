@@ -283,13 +283,13 @@ impl<M: LeafModel> Cloud<M> {
     /// The leaf prior has changed: every fit is out of date, and statistics move to the prior's new centre.
     fn renew_prior(&mut self) {
         self.version += 1;
+        self.renew_point_stats();
         let origin = self.model.origin();
-        let Self { forest, model, pool, .. } = self;
+        let Self { forest, model, pool, point_stats, .. } = self;
         forest.for_each_live_leaf_mut(|leaf| {
-            leaf.recentre(model, pool, &origin);
+            leaf.recentre(model, pool, point_stats, &origin);
             leaf.invalidate();
         });
-        self.renew_point_stats();
     }
 
     /// Let go of a tree, taking the scores of freed leaves out of the tally.

@@ -236,7 +236,7 @@ impl<M: LeafModel> Cloud<M> {
             }
             child.n_forgotten = parent.n_forgotten + (parent.n_active() - child.n_active()) as u32;
             if afresh {
-                child.sum_afresh(&self.model, &self.pool);
+                child.sum_afresh(&self.model, &self.pool, &self.point_stats);
             }
             child.lower.extend_from_slice(&parent.lower);
             child.upper.extend_from_slice(&parent.upper);

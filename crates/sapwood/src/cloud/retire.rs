@@ -68,7 +68,7 @@ impl<M: LeafModel> Cloud<M> {
         for &Retirement { lambda_ix, target, .. } in all.iter() {
             let lambda = lambda_ix.map_or(1.0, |ix| self.settings.forgetting_values()[ix as usize]);
             let leaf = self.forest.leaf_mut(target);
-            let at = leaf.retire_point(&self.model, &self.pool, slot, lambda);
+            let at = leaf.retire_point(&self.model, &self.pool, &self.point_stats, slot, lambda);
             if !leaf.scores.is_empty() {
                 leaf.scores.swap_remove(at);
             }

@@ -132,7 +132,7 @@ impl<M: LeafModel> Cloud<M> {
             if let Some(evidence) = visits.all[visits.number(place.leaf)].evidence.filter(|_| *version == visits.version) {
                 leaf.set_evidence(evidence, *version);
             }
-            leaf.keep_centred(model, pool, total);
+            leaf.keep_centred(model, pool, point_stats, total);
             if !leaf.scores.is_empty() || leaf.n_tallied > 0 {
                 leaf.scores.push(0.0);
             }

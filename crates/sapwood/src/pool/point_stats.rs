@@ -48,6 +48,18 @@ impl PointStats {
         }
     }
 
+    /// Take them away again.
+    pub fn forget<M: LeafModel>(&self, model: &M, pool: &Pool, stats: &mut [f64], origin: &[f64], slot: u32) {
+        if self.are_about(origin) {
+            let start = slot as usize * self.stat_len;
+            for (sum, value) in stats.iter_mut().zip(&self.values[start..start + self.stat_len]) {
+                *sum -= value;
+            }
+        } else {
+            model.observe(stats, origin, pool.point(slot), -pool.weight(slot));
+        }
+    }
+
     #[inline]
     pub fn add_to(&self, stats: &mut [f64], slot: u32) {
         let start = slot as usize * self.stat_len;

@@ -114,35 +114,35 @@ impl LeafNode {
     }
 
     /// Take a point out of the active part. Returns its position in `slots`; the last slot moves there.
-    pub fn remove_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, slot: u32) -> usize {
+    pub fn remove_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32) -> usize {
         let position = self.slots.iter().position(|&other| other == slot).expect("a leaf holds the points that fall in it");
         self.slots.swap_remove(position);
         self.n_forgotten += 1;
         // Summing afresh after as many removals as there are points costs no more than the removals did, and bounds their error.
-        model.observe(&mut self.active, &self.origin, pool.point(slot), -pool.weight(slot));
+        point_stats.forget(model, pool, &mut self.active, &self.origin, slot);
         let swamped = model.is_swamped(&self.active, &self.origin, pool.point(slot), pool.weight(slot));
         if swamped || self.n_forgotten as usize > 16 + self.slots.len() {
-            self.sum_afresh(model, pool);
+            self.sum_afresh(model, pool, point_stats);
         }
         position
     }
 
-    pub fn sum_afresh<M: LeafModel>(&mut self, model: &M, pool: &Pool) {
+    pub fn sum_afresh<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats) {
         self.active.fill(0.0);
         for &slot in &self.slots {
-            model.observe(&mut self.active, &self.origin, pool.point(slot), pool.weight(slot));
+            point_stats.observe(model, pool, &mut self.active, &self.origin, slot);
         }
         self.n_forgotten = 0;
     }
 
     /// Retire a point of this leaf: it leaves the active part and joins a retired part that fades by `lambda`.
-    pub fn retire_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, slot: u32, lambda: f64) -> usize {
-        let position = self.remove_point(model, pool, slot);
+    pub fn retire_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32, lambda: f64) -> usize {
+        let position = self.remove_point(model, pool, point_stats, slot);
         if lambda < 1.0 && self.retired[0] > 0.0 {
             self.retired.iter_mut().for_each(|r| *r *= lambda);
             self.scored = false;
         }
-        model.observe(&mut self.retired, &self.origin, pool.point(slot), pool.weight(slot));
+        point_stats.observe(model, pool, &mut self.retired, &self.origin, slot);
         // Even where nothing is forgotten, the evidence may tell retired points from active ones, and the sum rounds differently.
         self.fit_version = 0;
         self.evidence_version = 0;
@@ -150,12 +150,12 @@ impl LeafNode {
     }
 
     /// Move the statistics to another origin.
-    pub fn recentre<M: LeafModel>(&mut self, model: &M, pool: &Pool, origin: &[f64]) {
+    pub fn recentre<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, origin: &[f64]) {
         if self.origin != origin {
             model.shift(&mut self.retired, &self.origin, origin);
             self.origin.clear();
             self.origin.extend_from_slice(origin);
-            self.sum_afresh(model, pool);
+            self.sum_afresh(model, pool, point_stats);
             self.invalidate();
         }
     }
@@ -176,10 +176,10 @@ impl LeafNode {
     }
 
     /// Keep the origin near the data. Called as points come in, never by a question: questions leave every bit as it was.
-    pub fn keep_centred<M: LeafModel>(&mut self, model: &M, pool: &Pool, total: &mut Vec<f64>) {
+    pub fn keep_centred<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, total: &mut Vec<f64>) {
         self.total(total);
         if let Some(origin) = model.better_origin(total, &self.origin) {
-            self.recentre(model, pool, &origin);
+            self.recentre(model, pool, point_stats, &origin);
         }
     }
 

@@ -29,12 +29,12 @@ impl Window {
         self.arrival += 1;
         let slot = self.pool.insert(&[0.0], y, 1.0, self.arrival, |point| point[0] = y);
         self.leaf.add_point(&self.model, &self.pool, &PointStats::default(), slot);
-        self.leaf.keep_centred(&self.model, &self.pool, &mut self.total);
+        self.leaf.keep_centred(&self.model, &self.pool, &PointStats::default(), &mut self.total);
     }
 
     fn remove_oldest(&mut self) {
         let slot = self.pool.active()[0];
-        self.leaf.remove_point(&self.model, &self.pool, slot);
+        self.leaf.remove_point(&self.model, &self.pool, &PointStats::default(), slot);
         self.pool.remove(0);
     }
 
