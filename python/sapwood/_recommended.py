@@ -21,7 +21,7 @@ POOLS: dict[Task, tuple[int, ...]] = {"regression": (25, 50, 200, 1000, 3000), "
 
 # Lines in trees of so few points cost little, and in fast drift they are all there is.
 _SMALL_POOL = 50
-_PARTICLES_OF_A_SMALL_POOL = 3
+_PARTICLES_OF_A_SMALL_POOL = 2
 # In large pools half of the particles lose nothing.
 _LARGE_POOL = 500
 _LAGGED_NUMBERS: tuple[tuple[Leaf, int], ...] = (("linear", 1000), ("linear", 3000), ("constant", 3000))

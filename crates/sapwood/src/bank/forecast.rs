@@ -159,30 +159,37 @@ impl Bank {
         });
         for row in 0..run.x_test.len() {
             let own: Vec<&Part> = parts.iter().map(|member| &member[row]).collect();
-            self.combine(&own, run.y_test[row], wanted, forecast);
-            if let Some(at) = row.checked_sub(delay).filter(|&at| weight_of(at) != 0.0) {
-                let of_learned = own.iter().map(|part| part.said_of_learned.as_ref().unwrap_or(&part.said));
-                let judged = self.judge(of_learned, run.y[at]);
+            let mut said = self.pooled(own.iter().map(|part| &part.said));
+            let learned = row.checked_sub(delay).filter(|&at| weight_of(at) != 0.0);
+            let judged = learned.and_then(|at| {
+                if in_step {
+                    return self.judge(&mut said, run.y[at]);
+                }
+                let mut of_learned = self.pooled(own.iter().filter_map(|part| part.said_of_learned.as_ref()));
+                self.judge(&mut of_learned, run.y[at])
+            });
+            let y = run.y_test[row];
+            let ln_density = match own[..] {
+                _ if y.is_nan() => f64::NAN,
+                [alone] => alone.ln_density,
+                _ => judged.filter(|_| in_step && run.y[row] == y).map_or(f64::NAN, |judged| judged.ln_density),
+            };
+            self.report(said, y, ln_density, wanted, forecast);
+            if let Some(at) = learned {
                 let ln_densities: Vec<f64> = own.iter().map(|part| part.ln_learned).collect();
                 self.mix_in(&ln_densities, judged.as_ref(), run.y[at], weight_of(at));
             }
         }
     }
 
-    /// Mix the members' parts of one row by the bank's present weights, and write down what the bank says.
-    fn combine(&self, parts: &[&Part], y: f64, wanted: &Wanted, forecast: &mut Forecast) {
-        let weights = self.weights();
-        let mut said = Said::pooled(parts.iter().map(|part| &part.said), &weights, self.task, self.n_classes);
+    /// Calibrate what the members say on average about a row and write it down. `ln_density` is that of `y`; NaN if it is yet to be found.
+    fn report(&self, mut said: Said, y: f64, ln_density: f64, wanted: &Wanted, forecast: &mut Forecast) {
         if self.pools() {
             self.calibration.apply(&mut said, self.n_seen);
         }
         let known = !y.is_nan();
-        forecast.ln_density.push(match parts {
-            _ if !known => f64::NAN,
-            [alone] => alone.ln_density,
-            _ => said.ln_density(y),
-        });
-        forecast.weights.extend_from_slice(&weights);
+        forecast.ln_density.push(if known && ln_density.is_nan() { said.ln_density(y) } else { ln_density });
+        forecast.weights.extend_from_slice(&self.weights());
         match said {
             Said::Class(proba) => forecast.proba.extend_from_slice(&proba),
             Said::Number(mixture) => {

@@ -275,18 +275,20 @@ impl Bank {
                 continue;
             }
             let ln_densities: Vec<f64> = by_member.iter().map(|own| own[row].0).collect();
-            let judged = self.judge(by_member.iter().filter_map(|own| own[row].1.as_ref()), y[row]);
+            let mut said = self.pooled(by_member.iter().filter_map(|own| own[row].1.as_ref()));
+            let judged = self.judge(&mut said, y[row]);
             ln_predictive.push(self.mix_in(&ln_densities, judged.as_ref(), y[row], weight_of(row)));
         }
     }
 
-    /// What the calibration can learn from how the average of what the members say did.
-    fn judge<'a>(&self, parts: impl Iterator<Item = &'a Said>, y: f64) -> Option<Judged> {
-        if !self.pools() {
-            return None;
-        }
-        let mut said = Said::pooled(parts, &self.weights(), self.task, self.n_classes);
-        self.calibration.judge(&mut said, y, self.n_seen)
+    /// What the members say on average.
+    fn pooled<'a>(&self, parts: impl Iterator<Item = &'a Said>) -> Said {
+        Said::pooled(parts, &self.weights(), self.task, self.n_classes)
+    }
+
+    /// What the calibration can learn from how that did.
+    fn judge(&self, said: &mut Said, y: f64) -> Option<Judged> {
+        if self.pools() { self.calibration.judge(said, y, self.n_seen) } else { None }
     }
 
     /// Account for one learned row: evidence, weights, calibration, lags. Returns the bank's `ln` predictive.
