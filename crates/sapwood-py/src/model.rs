@@ -276,7 +276,7 @@ impl Predictive {
     #[pyo3(signature = (n_threads=1))]
     #[expect(clippy::type_complexity, reason = "a pair of arrays")]
     fn var<'py>(&self, py: Python<'py>, n_threads: usize) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
-        let moments = self.compute(py, |p| p.moments(n_threads))?;
+        let moments = self.compute(py, |p| p.moments(n_threads).map(<[f64]>::to_vec))?;
         let column = |at: usize| PyArray1::from_iter(py, moments.chunks(3).map(|row| row[at]));
         Ok((column(1), column(2)))
     }

@@ -1,6 +1,6 @@
 //! Predictive distributions of many rows, computed when asked.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{Bank, Rows, check_levels, workers};
 use crate::config::Task;
@@ -14,12 +14,14 @@ use crate::rng::{Purpose, Stream};
 pub struct Predictive {
     bank: Arc<Bank>,
     x: Vec<f64>,
+    /// (rows, 3): mean, variance, and the part of the variance due to not knowing the model, once they have been asked for.
+    moments: OnceLock<Vec<f64>>,
 }
 
 impl Predictive {
     pub fn new(bank: Arc<Bank>, x: Rows) -> Result<Self> {
         bank.check_inputs(&x)?;
-        Ok(Self { x: x.values.to_vec(), bank })
+        Ok(Self { x: x.values.to_vec(), bank, moments: OnceLock::new() })
     }
 
     pub fn n_rows(&self) -> usize {
@@ -69,16 +71,20 @@ impl Predictive {
 
     pub fn mean(&self, n_threads: usize) -> Result<Vec<f64>> {
         self.need(Task::Regression, "a mean")?;
-        Ok(self.by_mixture(1, n_threads, |_, mixture, out| out[0] = mixture.mean()))
+        Ok(self.moments(n_threads)?.iter().step_by(3).copied().collect())
     }
 
-    /// (rows, 3): mean, variance, and the part of the variance due to not knowing the model.
-    pub fn moments(&self, n_threads: usize) -> Result<Vec<f64>> {
+    /// (rows, 3): mean, variance, and the part of the variance due to not knowing the model. Computed once: who asks for one of them mostly
+    /// asks for another.
+    pub fn moments(&self, n_threads: usize) -> Result<&[f64]> {
         self.need(Task::Regression, "a variance")?;
-        Ok(self.by_mixture(3, n_threads, |_, mixture, out| {
-            let moments = mixture.moments();
-            out.copy_from_slice(&[moments.mean, moments.variance(), moments.epistemic()]);
-        }))
+        let compute = || {
+            self.by_mixture(3, n_threads, |_, mixture, out| {
+                let moments = mixture.moments();
+                out.copy_from_slice(&[moments.mean, moments.variance(), moments.epistemic()]);
+            })
+        };
+        Ok(self.moments.get_or_init(compute))
     }
 
     /// `ln` density of a target for each row (classification: `ln` probability of a class).

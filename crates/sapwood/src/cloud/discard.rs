@@ -1,6 +1,6 @@
 //! Which active point to retire. Scores live at the leaves and in a particle-summed tally; a step touches only what changed.
 
-use super::{Cloud, Marks};
+use super::Cloud;
 use crate::config::Discard;
 use crate::leaf::{Bounds, LeafModel, PointsOf};
 use crate::rng::{Purpose, Stream};
@@ -12,18 +12,15 @@ const AFRESH_EVERY: u64 = 1024;
 /// Working space for counting the particles at each leaf.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Census {
-    leaf_counts: Marks<Count>,
-    branch_counts: Marks<Count>,
+    /// By leaf and by branch, the particles counted so far.
+    at_leaf: Vec<u32>,
+    at_branch: Vec<u32>,
+    /// By branch, how many that refer to it have not handed on their count.
+    n_missing: Vec<u32>,
     /// The leaves met, in a fixed order.
     leaves: Vec<usize>,
-    /// Nodes whose count is complete and not yet handed on.
-    open: Vec<(NodeId, u32)>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Count {
-    n_particles: u32,
-    n_refs: u32,
+    /// Branches whose count is complete and not yet handed on.
+    open: Vec<(usize, u32)>,
 }
 
 impl<M: LeafModel> Cloud<M> {
@@ -60,7 +57,7 @@ impl<M: LeafModel> Cloud<M> {
         }
         for at in 0..self.scratch.census.leaves.len() {
             let leaf_ix = self.scratch.census.leaves[at];
-            let n_particles = f64::from(self.scratch.census.leaf_counts.get(leaf_ix).map_or(0, |count| count.n_particles));
+            let n_particles = f64::from(self.scratch.census.at_leaf[leaf_ix]);
             let n_tallied = if afresh { 0.0 } else { f64::from(self.forest.leaf(leaf_ix).n_tallied) };
             if !self.forest.leaf(leaf_ix).scored {
                 self.add_to_tally(leaf_ix, -n_tallied);
@@ -75,28 +72,34 @@ impl<M: LeafModel> Cloud<M> {
 
     /// Count the particles that have each leaf. Every node of the forest is met once: it hands on the count of all that refer to it.
     fn count_particles(&mut self) {
-        let Census { leaf_counts, branch_counts, leaves, open } = &mut self.scratch.census;
-        leaf_counts.begin(self.forest.n_leaf_slots());
-        branch_counts.begin(self.forest.n_branch_slots());
-        leaves.clear();
+        let Census { at_leaf, at_branch, n_missing, leaves, open } = &mut self.scratch.census;
         let forest = &self.forest;
-        let mut meet = |node: NodeId, n_particles: u32, open: &mut Vec<(NodeId, u32)>| {
-            let counts = if node.is_leaf() { &mut *leaf_counts } else { &mut *branch_counts };
-            let mut count = counts.get(node.ix()).unwrap_or_default();
-            if count.n_refs == 0 && node.is_leaf() {
-                leaves.push(node.ix());
+        at_leaf.clear();
+        at_leaf.resize(forest.n_leaf_slots(), 0);
+        at_branch.clear();
+        at_branch.resize(forest.n_branch_slots(), 0);
+        n_missing.clear();
+        n_missing.extend_from_slice(forest.branch_refs());
+        leaves.clear();
+        let mut meet = |node: NodeId, n_particles: u32, open: &mut Vec<(usize, u32)>| {
+            let ix = node.ix();
+            if node.is_leaf() {
+                if at_leaf[ix] == 0 {
+                    leaves.push(ix);
+                }
+                at_leaf[ix] += n_particles;
+                return;
             }
-            count.n_refs += 1;
-            count.n_particles += n_particles;
-            counts.set(node.ix(), count);
-            if count.n_refs == forest.refs(node) && !node.is_leaf() {
-                open.push((node, count.n_particles));
+            at_branch[ix] += n_particles;
+            n_missing[ix] -= 1;
+            if n_missing[ix] == 0 {
+                open.push((ix, at_branch[ix]));
             }
         };
         for tree in &self.trees {
             meet(tree.root, tree.n_copies, open);
-            while let Some((node, n_particles)) = open.pop() {
-                let &Branch { left, right, .. } = forest.branch(node.ix());
+            while let Some((branch, n_particles)) = open.pop() {
+                let &Branch { left, right, .. } = forest.branch(branch);
                 meet(left, n_particles, open);
                 meet(right, n_particles, open);
             }

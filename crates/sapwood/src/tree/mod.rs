@@ -268,6 +268,11 @@ impl Forest {
         }
     }
 
+    /// By branch, how many nodes and roots refer to it.
+    pub fn branch_refs(&self) -> &[u32] {
+        &self.branch_refs
+    }
+
     /// References a node should have, for checking: the forest counts as sound when every count matches.
     pub fn refs(&self, node: NodeId) -> u32 {
         if node.is_leaf() { self.leaf_refs[node.ix()] } else { self.branch_refs[node.ix()] }

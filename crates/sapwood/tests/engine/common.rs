@@ -135,7 +135,7 @@ pub fn bytes(bank: &Bank) -> Vec<u8> {
 pub fn predict(bank: &Bank, data: &Data) -> Vec<f64> {
     let predictive = Predictive::new(std::sync::Arc::new(bank.clone()), data.rows()).expect("rows that may be asked about");
     match bank.task() {
-        Task::Regression => predictive.moments(1).expect("moments of a regression"),
+        Task::Regression => predictive.moments(1).expect("moments of a regression").to_vec(),
         Task::Classification => predictive.proba(1).expect("probabilities of a classification"),
     }
 }
