@@ -112,7 +112,7 @@ def recommended_clouds(
 
 
 def trivial_members(task: Task, n_classes: int) -> tuple[_TrivialKind, ...]:
-    """What a bank also holds where the last target is known: forecasts that cost nothing and are sometimes hard to beat.
+    """What a bank also holds where the last target is known: forecasts that cost nothing and are often hard to beat.
 
     On smooth series the last value and a line through it; on labels that take turns the label that usually comes next.
     Whether one of two labels repeats, the clouds that see the last label find out as fast.

@@ -48,11 +48,7 @@ def is_ready(X: Any, n_inputs: int) -> bool:
 def is_ready_target(y: Any, n_rows: int) -> bool:
     """Whether y needs no conversion: `n_rows` float64 numbers, which the engine will look at."""
     return (
-        type(y) is np.ndarray
-        and y.dtype is _FLOAT64
-        and y.ndim == 1
-        and y.shape[0] == n_rows
-        and y.flags.c_contiguous
+        type(y) is np.ndarray and y.dtype is _FLOAT64 and y.ndim == 1 and y.shape[0] == n_rows and y.flags.c_contiguous
     )
 
 

@@ -100,7 +100,7 @@ class Rolling(Generic[F, V]):
 
 def _widen(terms: Floats, width: int) -> Floats:
     # Only class probabilities can gain columns, and a class not yet known had probability zero.
-    return np.pad(terms, ((0, 0), (0, width - terms.shape[1])))
+    return terms if terms.shape[1] == width else np.pad(terms, ((0, 0), (0, width - terms.shape[1])))
 
 
 def add_in_order(total: float, terms: Floats) -> float:

@@ -186,7 +186,7 @@ class ClassForecast:
         """
         came = np.asarray(y, dtype=np.float64)
         n_unknown = int(np.nanmax(came, initial=-1.0)) + 1 - forecast.proba.shape[1]
-        proba = np.pad(forecast.proba, ((0, 0), (0, max(0, n_unknown))))
+        proba = forecast.proba if n_unknown <= 0 else np.pad(forecast.proba, ((0, 0), (0, n_unknown)))
         return cls(y=came, proba=proba, ln_density=forecast.ln_density)
 
     def known(self) -> ClassForecast:

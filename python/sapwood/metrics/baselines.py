@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 
 _DF = 3.0  # heavy enough that a jump does not ruin the log score, light enough that variance and CRPS exist
 _SCALE_MEMORY = 100  # errors that the running scale remembers, so that it follows a change of noise
+_NO_LABEL = -1
 _LEAST_SCALE = 1e-9  # of the size of the forecast: a constant stream must not get an infinite density
 
 
@@ -162,24 +163,26 @@ class ClassBaseline(ABC):
         ahead, arrived = _targets(y_test, y)
         highest = max(np.nanmax(ahead, initial=-1.0), np.nanmax(arrived, initial=-1.0))
         self.add_classes(int(highest) + 1)
-        first = len(ahead) - len(arrived)
-        proba, label = np.empty((len(ahead), self.n_classes)), np.empty(len(ahead))
-        for i in range(len(ahead)):
-            proba[i], label[i] = self._forecast()
-            if i >= first and not math.isnan(arrived[i - first]):
-                self._learn(int(arrived[i - first]))
+        known = ~np.isnan(arrived)
+        labels = arrived[known].astype(np.intp)
+        # How many of the labels have been learned when each row is forecast.
+        delay = len(ahead) - len(arrived)
+        n_learned = np.append(0, np.cumsum(known))[np.clip(np.arange(len(ahead)) - delay, 0, len(arrived))]
+        ones = np.zeros((len(labels) + 1, self.n_classes))
+        ones[np.arange(len(labels)) + 1, labels] = 1.0
+        counts = self._counts + np.cumsum(ones, axis=0)
+        proba, label = self._forecast(counts[n_learned], labels, n_learned)
+        self._counts = counts[-1]
         return ClassForecast(y=ahead, proba=proba, label=label)
 
-    def _frequencies(self) -> Floats:
-        smoothed: Floats = (self._counts + 1.0) / (self._counts.sum() + self.n_classes)
-        return smoothed
-
     @abstractmethod
-    def _forecast(self) -> tuple[Floats, float]:
-        """(probabilities, label to announce)."""
+    def _forecast(self, counts: Floats, labels: NDArray[np.intp], n_learned: NDArray[np.intp]) -> tuple[Floats, Floats]:
+        """Probabilities and the label to announce for rows before which ``n_learned`` of the ``labels`` have come."""
 
-    def _learn(self, label: int) -> None:
-        self._counts[label] += 1.0
+
+def _frequencies(counts: Floats) -> Floats:
+    smoothed: Floats = (counts + 1.0) / (counts.sum(axis=1, keepdims=True) + counts.shape[1])
+    return smoothed
 
 
 class Majority(ClassBaseline):
@@ -192,8 +195,8 @@ class Majority(ClassBaseline):
     [0.0, 1.0, 1.0]
     """
 
-    def _forecast(self) -> tuple[Floats, float]:
-        return self._frequencies(), float(np.argmax(self._counts))
+    def _forecast(self, counts: Floats, labels: NDArray[np.intp], n_learned: NDArray[np.intp]) -> tuple[Floats, Floats]:
+        return _frequencies(counts), np.argmax(counts, axis=1).astype(np.float64)
 
 
 class NoChangeClass(ClassBaseline):
@@ -213,23 +216,19 @@ class NoChangeClass(ClassBaseline):
 
     def __init__(self, n_classes: int) -> None:
         super().__init__(n_classes)
-        self._last: int | None = None
+        self._last = _NO_LABEL
         self._n_pairs = 0
         self._n_repeats = 0
 
-    def _forecast(self) -> tuple[Floats, float]:
-        proba = self._frequencies()
-        if self._last is None:
-            return proba, 0.0
-        if self.n_classes > 1:
-            repeat = (self._n_repeats + 1.0) / (self._n_pairs + 2.0)
-            proba *= (1.0 - repeat) / (1.0 - proba[self._last])
-            proba[self._last] = repeat
-        return proba, float(self._last)
+    def _forecast(self, counts: Floats, labels: NDArray[np.intp], n_learned: NDArray[np.intp]) -> tuple[Floats, Floats]:
+        last = np.append(self._last, labels)
+        n_pairs = self._n_pairs + np.append(0, np.cumsum(last[:-1] != _NO_LABEL))
+        n_repeats = self._n_repeats + np.append(0, np.cumsum(last[:-1] == labels))
+        self._last, self._n_pairs, self._n_repeats = last[-1], n_pairs[-1], n_repeats[-1]
 
-    def _learn(self, label: int) -> None:
-        if self._last is not None:
-            self._n_pairs += 1
-            self._n_repeats += label == self._last
-        self._last = label
-        super()._learn(label)
+        proba, last = _frequencies(counts), last[n_learned]
+        rows = np.flatnonzero(last != _NO_LABEL) if self.n_classes > 1 else np.empty(0, dtype=np.intp)
+        repeat = ((n_repeats + 1.0) / (n_pairs + 2.0))[n_learned[rows]]
+        proba[rows] *= ((1.0 - repeat) / (1.0 - proba[rows, last[rows]]))[:, np.newaxis]
+        proba[rows, last[rows]] = repeat
+        return proba, np.maximum(last, 0).astype(np.float64)
