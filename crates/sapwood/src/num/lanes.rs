@@ -15,21 +15,38 @@ pub type Lane = [f64; LANES];
 pub fn ln_lanes<const L: usize>(x: [f64; L]) -> [f64; L] {
     // One rare argument sends all eight the slow way, which gives the others the same bits.
     let usual = x.iter().fold(true, |usual, x| usual & is_normal_positive(*x));
-    if usual { x.map(ln_normal) } else { x.map(ln) }
+    if !usual {
+        return x.map(ln);
+    }
+    let mut out = [0.0; L];
+    for lane in 0..L {
+        out[lane] = ln_normal(x[lane]);
+    }
+    out
 }
 
 /// `exp` of each lane.
 #[inline(always)]
 pub fn exp_lanes<const L: usize>(x: [f64; L]) -> [f64; L] {
-    if x.iter().fold(true, |usual, x| usual & has_normal_exp(*x)) { x.map(exp_normal) } else { x.map(exp) }
+    if !x.iter().fold(true, |usual, x| usual & has_normal_exp(*x)) {
+        return x.map(exp);
+    }
+    let mut out = [0.0; L];
+    for lane in 0..L {
+        out[lane] = exp_normal(x[lane]);
+    }
+    out
 }
 
 /// `ln Gamma` of each lane, for positive lanes.
 #[inline(always)]
 pub fn ln_gamma_lanes<const L: usize>(x: [f64; L]) -> [f64; L] {
-    let (value, product) = ln_gamma_parts_lanes(x);
+    let (mut value, product) = ln_gamma_parts_lanes(x);
     let ln_product = ln_lanes(product);
-    std::array::from_fn(|lane| value[lane] - ln_product[lane])
+    for lane in 0..L {
+        value[lane] -= ln_product[lane];
+    }
+    value
 }
 
 /// `ln Gamma` as `value - ln(product)`: a sum of several needs one logarithm for all their products, which are below 10^10.
@@ -41,7 +58,11 @@ pub fn ln_gamma_parts_lanes<const L: usize>(x: [f64; L]) -> ([f64; L], [f64; L])
         (shifted[lane], product[lane]) = shift_up(x[lane]);
     }
     let ln_x = ln_lanes(shifted);
-    (std::array::from_fn(|lane| stirling(shifted[lane], ln_x[lane])), product)
+    let mut value = [0.0; L];
+    for lane in 0..L {
+        value[lane] = stirling(shifted[lane], ln_x[lane]);
+    }
+    (value, product)
 }
 
 #[cfg(test)]

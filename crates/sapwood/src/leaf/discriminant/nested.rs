@@ -354,16 +354,34 @@ impl<const L: usize> BayesFactors<L> {
     #[inline(always)]
     pub fn average(&self, covariance: Covariance) -> ([Lane<L>; 3], Lane<L>) {
         let by_class = covariance == Covariance::ByClass;
-        let largest: Lane<L> = std::array::from_fn(|lane| self.means[lane].max(self.covariances[lane]).max(0.0));
-        // What is this far below the largest does not show beside it.
-        let share = |ln_factor: &Lane<L>| {
-            let shares: Lane<L> = exp_lanes(std::array::from_fn(|lane| (ln_factor[lane] - largest[lane]).max(-700.0)));
-            std::array::from_fn::<f64, L, _>(|lane| if ln_factor[lane] > f64::NEG_INFINITY { shares[lane] } else { 0.0 })
-        };
-        let shares = [share(&[0.0; L]), share(&self.means), if by_class { share(&self.covariances) } else { [0.0; L] }];
-        let sum: Lane<L> = std::array::from_fn(|lane| shares[0][lane] + shares[1][lane] + shares[2][lane]);
+        let mut largest = [0.0; L];
+        for (lane, largest) in largest.iter_mut().enumerate() {
+            *largest = f64::max(self.means[lane].max(self.covariances[lane]), 0.0);
+        }
+        let mut shares = [[0.0; L]; 3];
+        let mut sum = [0.0; L];
+        for (share, ln_factor) in shares.iter_mut().zip([&[0.0; L], &self.means, &self.covariances]).take(if by_class { 3 } else { 2 }) {
+            let mut relative = [0.0; L];
+            for lane in 0..L {
+                // What is this far below the largest does not show beside it.
+                relative[lane] = f64::max(ln_factor[lane] - largest[lane], -700.0);
+            }
+            let weights = exp_lanes(relative);
+            for lane in 0..L {
+                share[lane] = if ln_factor[lane] > f64::NEG_INFINITY { weights[lane] } else { 0.0 };
+                sum[lane] += share[lane];
+            }
+        }
         let n_models = if by_class { 3.0 } else { 2.0 };
-        let ln_mean = ln_lanes(sum.map(|sum| sum / n_models));
-        (shares.map(|share| std::array::from_fn(|lane| share[lane] / sum[lane])), std::array::from_fn(|lane| largest[lane] + ln_mean[lane]))
+        let mut mean = sum;
+        for value in &mut mean {
+            *value /= n_models;
+        }
+        let mut ln_mean = ln_lanes(mean);
+        for lane in 0..L {
+            ln_mean[lane] += largest[lane];
+            shares.iter_mut().for_each(|share| share[lane] /= sum[lane]);
+        }
+        (shares, ln_mean)
     }
 }
