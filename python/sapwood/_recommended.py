@@ -31,6 +31,7 @@ _QUADRATIC_POOLS = (100, 150)
 # Up to so many class means a leaf, Gaussian classes can afford the usual number of particles; then it falls by half.
 _FEW_MEANS = 8
 _ACTIVE_POINTS_PER_CLASS = 50
+_LARGEST_POOL = 10_000
 # Full covariances cost the square of the number of columns, and say little where there are many.
 _FEW_COLUMNS = 10
 _MANY_COLUMNS = 20
@@ -117,6 +118,10 @@ def _between(low: float, share: Fraction, high: float) -> Fraction:
 
 
 def scaled(pool: int, n_classes: int) -> int:
-    """A pool grown in proportion until one of 500 would hold 50 points of every class: fewer starve the rare ones."""
+    """A pool grown in proportion until one of 500 would hold 50 points of every class: fewer starve the rare ones.
+
+    None grows beyond 10,000.
+    """
     largest = POOLS["classification"][-1]
-    return math.ceil(Fraction(pool * max(largest, _ACTIVE_POINTS_PER_CLASS * n_classes), largest))
+    grown = math.ceil(Fraction(pool * max(largest, _ACTIVE_POINTS_PER_CLASS * n_classes), largest))
+    return min(grown, max(pool, _LARGEST_POOL))

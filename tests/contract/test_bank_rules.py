@@ -8,10 +8,30 @@ import pytest
 from sapwood import ConfigError, DynamicTreeClassifier, DynamicTreeRegressor, _bank, _recommended
 
 
-@pytest.mark.parametrize(("n_classes", "largest"), [(2, 500), (10, 500), (11, 550), (24, 1200)])
-def test_the_large_pools_of_a_classifier_hold_fifty_points_a_class(n_classes, largest):
-    assert max(cloud.pool for cloud in _recommended.classification(4, n_classes, lagged=False)) == largest
-    assert max(cloud.pool for cloud in _recommended.classification(11, n_classes, lagged=False)) == 6 * largest
+@pytest.mark.parametrize(("n_classes", "grown"), [(2, 500), (10, 500), (11, 550), (24, 1200), (1000, 10_000)])
+def test_a_pool_of_500_grows_to_hold_fifty_points_a_class(n_classes, grown):
+    pools = {c.pool for c in _recommended.classification(4, n_classes, lagged=False) if c.leaf == "discriminant"}
+    assert max(pools) == grown
+
+
+def test_no_pool_outgrows_ten_thousand():
+    pools = [cloud.pool for cloud in _recommended.classification(4, 5000, lagged=True)]
+    assert max(pools) == 10_000
+
+
+@pytest.mark.parametrize(
+    ("n_inputs", "n_classes", "one", "each"), [(2, 2, 20, 20), (4, 2, 20, 10), (5, 2, 16, 8), (10, 2, 10, 5), (2, 24, 10, 5)]
+)
+def test_gaussian_classes_have_as_many_particles_as_can_be_afforded(n_inputs, n_classes, one, each):
+    clouds = _recommended.classification(n_inputs, n_classes, lagged=True)
+    particles = {leaf: [20 * c.particles for c in clouds if c.leaf == leaf] for leaf in ("discriminant", "quadratic")}
+    assert particles == {"discriminant": [one, one, one / 2], "quadratic": [each, each]}
+
+
+def test_members_without_trees():
+    assert _bank.trivial_members("regression", 0) == ("last_value", "least_squares")
+    assert _bank.trivial_members("classification", 2) == ()
+    assert _bank.trivial_members("classification", 3) == ("last_label",)
 
 
 def test_full_covariances_are_for_few_columns():
@@ -37,9 +57,10 @@ def test_one_leaf_at_every_pool_size():
 
 def test_members_that_see_the_last_target_come_with_the_lags():
     plain, lagged = members(), members(lags="auto")
-    assert lagged[: len(plain)] == plain
+    lines = [member for member in plain if member[0] == "linear"]
+    assert lagged[: len(lines)] == lines
     assert {lags for _, _, lags, _ in plain} == {0}
-    assert {lags for _, _, lags, _ in lagged[len(plain) : -2]} == {1}
+    assert {lags for _, _, lags, _ in lagged[len(lines) : -2]} == {1}
     assert lagged[-2:] == ["last_value", "least_squares"]
 
 
@@ -86,7 +107,7 @@ def test_lags(lags, count):
     [
         ({}, 6),
         ({"copies": 3}, 18),
-        ({"lags": 1}, 11),
+        ({"lags": 1}, 10),
         ({"max_active": 50}, 1),
         ({"max_active": 50, "lags": 1}, 1),
         ({"max_active": None}, 1),
@@ -101,7 +122,7 @@ def test_size_of_the_regression_bank(params, n_members):
 
 
 def test_size_of_the_classification_bank():
-    assert len(DynamicTreeClassifier(random_state=0).fit([[0.0], [1.0]], [0, 1]).bank_weights_) == 7
+    assert len(DynamicTreeClassifier(random_state=0).fit([[0.0], [1.0]], [0, 1]).bank_weights_) == 9
 
 
 @pytest.mark.parametrize(
@@ -115,7 +136,7 @@ def test_particles_of_a_cloud(params, n_particles):
 
 def test_lines_in_small_pools_have_more_particles():
     stats = DynamicTreeRegressor(random_state=0).fit([[0.0], [1.0]], [0.0, 1.0]).tree_stats()
-    assert np.bincount(stats.member).tolist() == [90, 90, 30, 30, 30, 30]
+    assert np.bincount(stats.member).tolist() == [60, 60, 30, 30, 30, 30]
 
 
 @pytest.mark.parametrize(

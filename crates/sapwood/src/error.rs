@@ -15,19 +15,35 @@ pub enum ErrorKind {
 /// Values beyond this cannot be squared and summed safely.
 pub const MAX_MAGNITUDE: f64 = 1e100;
 
+/// A number as Python would show it, so that a message reads the same whichever side has found the fault.
+fn shown(value: f64) -> String {
+    if value.is_nan() {
+        return "nan".to_owned();
+    }
+    let plain = format!("{value:e}");
+    match plain.split_once('e') {
+        Some((digits, exponent)) if value.abs() >= 1e16 && value.is_finite() => format!("{digits}e+{exponent}"),
+        _ => value.to_string(),
+    }
+}
+
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum Error {
     #[error("X has {given} columns; this model was started with {expected}.")]
     WrongColumns { given: usize, expected: usize },
     #[error("{what} has {given} rows; X has {expected}.")]
     WrongLength { what: &'static str, given: usize, expected: usize },
-    #[error("row {row}, column {column} of X is {value}; inputs must be finite, or NaN for a missing value.")]
+    #[error(
+        "row {row} of X has {} (infinity) in column {column}; inputs must be finite, and NaN where a value is missing. Replace the value or \
+         drop the row.",
+        shown(*value)
+    )]
     InfiniteInput { row: usize, column: usize, value: f64 },
-    #[error("row {row}, column {column} of X is {value:e}; inputs must lie within +-1e100. Rescale that column.")]
+    #[error("row {row} of X has {} in column {column}; magnitudes up to 1e100 are allowed. Rescale the column.", shown(*value))]
     HugeInput { row: usize, column: usize, value: f64 },
-    #[error("row {row} of y is {value}; targets must be finite.")]
+    #[error("row {row} of y is {}; targets must be finite, not NaN or infinity. Drop the row.", shown(*value))]
     BadTarget { row: usize, value: f64 },
-    #[error("row {row} of y is {value:e}; targets must lie within +-1e100. Rescale y.")]
+    #[error("row {row} of y is {}; magnitudes up to 1e100 are allowed. Rescale y.", shown(*value))]
     HugeTarget { row: usize, value: f64 },
     #[error("row {row} of y is class {value}; this model has classes 0 to {last}.")]
     BadClass { row: usize, value: f64, last: i64 },
@@ -164,6 +180,12 @@ impl Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_read_as_in_python() {
+        let all = [f64::NAN, f64::INFINITY, -1e300, 1.5e100, 2.0].map(shown);
+        assert_eq!(all, ["nan", "inf", "-1e+300", "1.5e+100", "2"]);
+    }
 
     #[test]
     fn codes_are_unique_and_messages_are_sentences() {
