@@ -1,6 +1,6 @@
 """Write the frozen model files of this format version: run once for a version, then never again.
 
-    python tests/files/make_fixtures.py tests/files/fixtures/v1
+    python tests/files/make_fixtures.py tests/files/fixtures/v2
 
 Each model comes with the inputs it is asked about and the answers it gave when it was saved.
 """
@@ -45,6 +45,10 @@ def models() -> dict[str, Any]:
         "classes-text": classifier(max_active=[10, 30]).fit(X, text),
         "classes-numbers": classifier(max_active=30, discard="entropy", forgetting=1.0).fit(X, X[:, 0] > 0.5),
         "classes-late": late.partial_fit(X[40:], text[40:]),
+        "discriminant": classifier(leaf="discriminant", max_active=30).fit(X, text),
+        "quadratic-fading": classifier(leaf="quadratic", max_active=[10, 30], forgetting=0.9).fit(X, X[:, 0] > 0.5),
+        "recommended-numbers": regressor(lags=1).fit(X, y),
+        "recommended-classes": classifier(lags=1).fit(X, text),
     }
 
 
