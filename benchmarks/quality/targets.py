@@ -31,21 +31,4 @@ TARGETS: dict[str, dict[str, Target]] = {
 }
 
 # Where a peer leads: what was tried. Printed under the stream's table.
-TRIED: dict[str, str] = {
-    "friedman_slow": (
-        "The mean with its last 500 errors is better than the mixture: under slow drift every member is a little too "
-        "wide, because its forgetting also forgets the noise. A pool of 200 was added to the bank (.29 to .34)."
-    ),
-    "occupancy": (
-        "The last label decides nearly every row; an ensemble that reweights its hardest rows is surer of it. A member "
-        "that knows only the transitions between labels was built and does not help."
-    ),
-    "powersupply": (
-        "24 hours in turn, so the last label says the next: discriminant clouds that see it reached .05 (pools of 500) "
-        "and cost 40 % more on every other stream, so they are not in the bank."
-    ),
-    "rotating_xor": (
-        "Quadratic leaves with more particles (50) gave .391; members that see the last label, which says nothing, "
-        "cost .001."
-    ),
-}
+TRIED: dict[str, str] = {}

@@ -18,11 +18,14 @@ from sapwood._core import Model
 from sapwood.datasets import friedman
 
 Floats = NDArray[np.float64]
-Start = Callable[[], Model]
+Start = Callable[[int], Model]  # from a seed
 
 _SEED = 0
+# Trees take different shapes by chance, and a shape may cost twice what another does.
+_N_SHAPES = 4
 _LOOKS = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000]
-_BLOCK = 1_000  # rows timed at each look at time, and made at a time
+_BLOCK = 1_000  # rows made at a time
+_LOOK = 4  # blocks timed at each look at time
 
 
 @dataclass(frozen=True)
@@ -110,8 +113,7 @@ def against_classes(effort: Effort) -> Curve:
     x = np.random.default_rng(_SEED).random((200 + effort.steps(1000), 3))
     cost = []
     for n_classes in sizes:
-        estimator = DynamicTreeClassifier(n_particles=200, max_active=200, random_state=_SEED)
-        start = partial(estimator._start, 3, n_classes, n_classes)
+        start = partial(_classes, n_classes)
         cost.append(_steady(start, x, np.floor(x[:, 0] * n_classes), 200, effort.n_runs))
     return _curve("classes, multinomial leaves", "classes", 1.0, sizes, cost)
 
@@ -119,7 +121,7 @@ def against_classes(effort: Effort) -> Curve:
 def prediction(effort: Effort) -> Curve:
     """Cost of one predicted row (mean and variance) against how many are asked for at once."""
     stream = friedman(n=effort.steps(1000), seed=_SEED)
-    model = _cloud(5, leaf="linear", n_particles=1000, max_active=None)()
+    model = _cloud(5, leaf="linear", n_particles=1000, max_active=None)(_SEED)
     model.learn(stream.X, stream.y)
     sizes = effort.some([1, 10, 100, 1000, 10_000])
     x = np.random.default_rng(_SEED).random((sizes[-1], 5))
@@ -131,23 +133,24 @@ def prediction(effort: Effort) -> Curve:
 
 
 def against_time(effort: Effort) -> Curve:
-    """Cost against t: the same stream without end, a bank of two pools.
+    """Cost against t: the same stream without end, a bank of two pools with as many copies as average their shapes out.
 
     The model is saved before each look and the same rows are learned by several copies of it, so that a busy moment
     does not pass for a slow one.
     """
     looks = [t for t in _LOOKS if t <= effort.n_long] or [effort.n_long]
-    model = DynamicTreeRegressor(n_particles=100, max_active=[25, 100], random_state=_SEED)._start(5)
+    settings: dict[str, Any] = {"n_particles": 20, "max_active": [25, 100], "copies": 10, "random_state": _SEED}
+    model = DynamicTreeRegressor(**settings)._start(5)
     cost, memory, done = [], [], 0
     for t in looks:
         for block in range(done // _BLOCK, t // _BLOCK):
             model.learn(*_block(block))
         done = t // _BLOCK * _BLOCK
-        kept, ahead = model.save(b""), _block(done // _BLOCK)
+        kept, ahead = model.save(b""), _blocks(done // _BLOCK, _LOOK)
         timing = best_of(
             effort.n_runs, lambda kept=kept: Model.load(kept)[0], lambda copy, rows=ahead: copy.learn(*rows)
         )
-        cost.append(timing.cpu_seconds / _BLOCK * 1e6)
+        cost.append(timing.cpu_seconds / (_LOOK * _BLOCK) * 1e6)
         memory.append(round(resident_megabytes(), 1))
     return _curve("time", "t", 0.0, looks, cost, {"resident_megabytes": memory})
 
@@ -174,22 +177,34 @@ def _block(ix: int) -> tuple[Floats, Floats]:
     return _regression(_BLOCK, 5, seed=ix)
 
 
-def _copy(kept: bytes) -> Model:
-    return Model.load(kept)[0]
+def _blocks(first: int, n: int) -> tuple[Floats, Floats]:
+    x, y = zip(*(_block(ix) for ix in range(first, first + n)), strict=True)
+    return np.concatenate(x), np.concatenate(y)
+
+
+def _classes(n_classes: int, seed: int) -> Model:
+    estimator = DynamicTreeClassifier(n_particles=200, max_active=200, random_state=seed)
+    return estimator._start(3, n_classes, n_classes)
 
 
 def _cloud(n_inputs: int, **parameters: Any) -> Start:
-    settings: dict[str, Any] = {"n_particles": 200, "max_active": 100, "random_state": _SEED, **parameters}
-    return lambda: DynamicTreeRegressor(**settings)._start(n_inputs)
+    settings: dict[str, Any] = {"n_particles": 200, "max_active": 100, **parameters}
+    return lambda seed: DynamicTreeRegressor(random_state=seed, **settings)._start(n_inputs)
 
 
 def _steady(start: Start, x: Floats, y: Floats, n_before: int, n_runs: int) -> float:
-    """Microseconds a row once the pool is full."""
+    """Microseconds a row once the pool is full, on average over the shapes that trees take."""
 
-    def full() -> Model:
-        model = start()
+    def full(seed: int) -> Model:
+        model = start(seed)
         model.learn(x[:n_before], y[:n_before])
         return model
 
-    timing = best_of(n_runs, full, lambda model: model.learn(x[n_before:], y[n_before:]), warm_up=False)
-    return timing.cpu_seconds / (len(x) - n_before) * 1e6
+    def learn(model: Model) -> None:
+        model.learn(x[n_before:], y[n_before:])
+
+    seconds = [
+        best_of(n_runs, partial(full, seed), learn, warm_up=False).cpu_seconds
+        for seed in range(_SEED, _SEED + _N_SHAPES)
+    ]
+    return float(np.mean(seconds)) / (len(x) - n_before) * 1e6

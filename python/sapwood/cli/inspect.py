@@ -82,6 +82,7 @@ def _summary(model: DynamicTreeEstimator, schema: dict[str, Any] | None) -> dict
         "classes": None if classes is None else classes.tolist(),
         "log_evidence": core.ln_evidence,
         "forgetting": float(forgetting.values @ forgetting.weights),
+        "sharpness": core.sharpness,
         "active": len(model.active_),
     }
 
@@ -131,7 +132,7 @@ def _show_summary(console: Console, told: dict[str, Any]) -> None:
         console.print(f"classes: {', '.join(map(str, told['classes']))}", markup=False)
     console.print(
         f"active observations: {told['active']:,}   forgetting factor: {told['forgetting']:.4f}   "
-        f"log evidence: {told['log_evidence']:,.1f}"
+        f"sharpness: {told['sharpness']:.2f}   log evidence: {told['log_evidence']:,.1f}"
     )
 
 
