@@ -28,8 +28,9 @@ _LAGGED_NUMBERS: tuple[tuple[Leaf, int], ...] = (("linear", 1000), ("linear", 30
 # Classes with one covariance, and with one each.
 _DISCRIMINANT_POOLS = (25, 100, 500)
 _QUADRATIC_POOLS = (100, 150)
-# Up to so many class means a leaf, Gaussian classes can afford the usual number of particles; then it falls by half.
-_FEW_MEANS = 8
+# Up to so many class means a leaf, Gaussian classes with one covariance, and with one each, can afford the usual number
+# of particles. Beyond, a cloud has as many fewer, but not less than half and a quarter.
+_FEW_MEANS = (6, 4)
 _ACTIVE_POINTS_PER_CLASS = 50
 _LARGEST_POOL = 10_000
 # Full covariances cost the square of the number of columns, and say little where there are many.
@@ -103,7 +104,8 @@ def _twice(cloud: Cloud) -> list[Cloud]:
 def _gaussian_classes(n_inputs: int, n_classes: int) -> list[Cloud]:
     """Clouds whose particles follow what a particle costs: the means of its classes, and covariances more than that."""
     n_means = n_inputs * max(n_classes, 2)
-    one, each = _between(0.5, Fraction(_FEW_MEANS, n_means), 1), _between(0.25, Fraction(_FEW_MEANS, 2 * n_means), 1)
+    one, each = (Fraction(few, n_means) for few in _FEW_MEANS)
+    one, each = _between(0.5, one, 1), _between(0.25, each, 1)
     return [
         *(
             Cloud("discriminant", pool, particles=one / (2 if pool >= _LARGE_POOL else 1))

@@ -21,7 +21,7 @@ def test_no_pool_outgrows_ten_thousand():
 
 @pytest.mark.parametrize(
     ("n_inputs", "n_classes", "one", "each"),
-    [(2, 2, 20, 20), (4, 2, 20, 10), (5, 2, 16, 8), (10, 2, 10, 5), (2, 24, 10, 5)],
+    [(2, 2, 20, 20), (4, 2, 15, 10), (5, 2, 12, 8), (10, 2, 10, 5), (2, 24, 10, 5)],
 )
 def test_gaussian_classes_have_as_many_particles_as_can_be_afforded(n_inputs, n_classes, one, each):
     clouds = _recommended.classification(n_inputs, n_classes, lagged=True)

@@ -120,7 +120,7 @@ def evaluate(
     warm_up : int, default=0
         Rows at the start that are learned but not scored.
     window : int, default=1000
-        Rows of the rolling scores. Scores are looked at every quarter window, and more rarely in a long stream.
+        Rows of the rolling scores. Scores are looked at every half window, and more rarely in a long stream.
     max_rows : int, default=None
         Stop after so many rows of the source, where it has yet to be opened.
     lags : int, "auto" or None, default="auto"
@@ -295,7 +295,7 @@ class _Run:
             Scoring(self.task, self.metrics, self.settings["window"], max(1, len(self.incoming.book))),
             n_inputs=len(self.source.feature_names),
             warm_up=self.settings["warm_up"],
-            spacing=max(1, self.settings["window"] // 4),
+            spacing=max(1, self.settings["window"] // 2),
             keep=self.settings["keep"],
             sink=None,
         )

@@ -129,8 +129,8 @@ impl Bank {
         let history = History::new(&self.recent, run.y, run.weight);
         let (task, n_classes, pools) = (self.task, self.n_classes, self.pools());
         // A row that is learned as soon as it has been forecast is weighed on the way: its density need not be computed twice.
-        let in_step = delay == 0 && run.x_test.values.as_ptr() == run.x.values.as_ptr();
-        let own_row = |at: usize| in_step && run.y_test[at] == run.y[at] && weight_of(at) == 1.0;
+        let in_step = |at: usize| delay == 0 && same_bits(run.x_test.row(at), run.x.row(at));
+        let own_row = |at: usize| in_step(at) && run.y_test[at] == run.y[at] && weight_of(at) == 1.0;
         let parts = workers::for_each(&mut self.members, n_threads, |member| {
             let mut inputs = Vec::new();
             let mut groups = Groups::default();
@@ -145,7 +145,7 @@ impl Bank {
                     let mut part = Part { said, ln_density, ln_learned: f64::NAN, said_of_learned: None };
                     if let Some(at) = learned.filter(|&at| weight_of(at) != 0.0) {
                         history.fill(&mut inputs, run.x.row(at), at, member.lags());
-                        if pools && !in_step {
+                        if pools && !in_step(at) {
                             part.said_of_learned = Some(Said::by(member, &inputs, task, n_classes, &mut groups));
                         }
                         part.ln_learned = member.observe(&inputs, run.y[at], weight_of(at));
@@ -162,7 +162,7 @@ impl Bank {
             let mut said = self.pooled(own.iter().map(|part| &part.said));
             let learned = row.checked_sub(delay).filter(|&at| weight_of(at) != 0.0);
             let judged = learned.and_then(|at| {
-                if in_step {
+                if in_step(at) {
                     return self.judge(&mut said, run.y[at]);
                 }
                 let mut of_learned = self.pooled(own.iter().filter_map(|part| part.said_of_learned.as_ref()));
@@ -172,7 +172,7 @@ impl Bank {
             let ln_density = match own[..] {
                 _ if y.is_nan() => f64::NAN,
                 [alone] => alone.ln_density,
-                _ => judged.filter(|_| in_step && run.y[row] == y).map_or(f64::NAN, |judged| judged.ln_density),
+                _ => judged.filter(|_| in_step(row) && run.y[row] == y).map_or(f64::NAN, |judged| judged.ln_density),
             };
             self.report(said, y, ln_density, wanted, forecast);
             if let Some(at) = learned {
@@ -210,4 +210,9 @@ impl Bank {
             }
         }
     }
+}
+
+/// Whether two rows are the same, missing values included.
+fn same_bits(a: &[f64], b: &[f64]) -> bool {
+    a.as_ptr() == b.as_ptr() || a.iter().map(|v| v.to_bits()).eq(b.iter().map(|v| v.to_bits()))
 }
