@@ -75,7 +75,7 @@ def test_peers_stand_beside_sapwood_on_the_same_rows() -> None:
         problem("elec2_paper", 10)
     except Absent as reason:
         pytest.skip(str(reason))
-    ours, naive = compare(300, ("Sapwood", "a method that is not there", "scikit-learn naive Bayes"))
+    ours, naive = compare(1500, ("Sapwood", "a method that is not there", "scikit-learn naive Bayes"))
     assert ours["sapwood_times_as_fast"] == 1.0
-    assert ours["rows"] == naive["rows"] == 300
+    assert ours["rows"] == naive["rows"] == 1500
     assert 0 < ours["log_loss"] < naive["log_loss"]

@@ -141,7 +141,7 @@ class EvaluationResult:
     >>> from sapwood.datasets import friedman
     >>> from sapwood.stream import evaluate
     >>> model = DynamicTreeRegressor(n_particles=20, max_active=50, random_state=0)
-    >>> result = evaluate(model, friedman(n=300), metrics=["rmse"], window=400)
+    >>> result = evaluate(model, friedman(n=300), metrics=["rmse"], window=200)
     >>> rows, rmse = result.curve("rmse")
     >>> rows.tolist(), bool(rmse[-1] < 5)
     ([100, 200, 300], True)
