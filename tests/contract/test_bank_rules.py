@@ -12,6 +12,9 @@ from sapwood import ConfigError, DynamicTreeClassifier, DynamicTreeRegressor, _b
 def test_a_pool_of_500_grows_to_hold_fifty_points_a_class(n_classes, grown):
     pools = {c.pool for c in _recommended.classification(4, n_classes, lagged=False) if c.leaf == "discriminant"}
     assert max(pools) == grown
+    assert max(cloud.pool for cloud in _recommended.classification(11, n_classes, lagged=False)) == min(
+        6 * grown, 10_000
+    )
 
 
 def test_no_pool_outgrows_ten_thousand():

@@ -34,6 +34,7 @@ def test_a_single_cloud_is_left_as_it_is():
 
 
 def test_a_bank_that_has_learned_nothing_is_not_sharpened():
+    """Fault: targets that have not varied, for which no member claims a density, are taken for sharp forecasts."""
     model = DynamicTreeRegressor(random_state=0).fit([[0.0], [1.0]], [1.0, 1.0])
     assert model.bank_sharpness_ == 1.0
 
@@ -70,10 +71,8 @@ def test_probabilities_are_sharpened_and_still_add_up():
     x = rng.random((4000, 2))
     label = (x[:, 0] + x[:, 1] > 1.0).astype(int)
     model = DynamicTreeClassifier(random_state=0).fit(x[:1000], label[:1000])
-    plain = model.bank_sharpness_
     ahead = model._started().forecast_then_learn(x[1000:], label[1000:] * 1.0, x[1000:], label[1000:] * 1.0)
     assert model.bank_sharpness_ > 1.05
-    assert plain > 0.9
     np.testing.assert_allclose(ahead.proba.sum(axis=1), 1.0, rtol=1e-12)
     np.testing.assert_allclose(np.exp(ahead.ln_density), ahead.proba[np.arange(3000), label[1000:]], rtol=1e-9)
 
@@ -91,6 +90,7 @@ def test_what_is_predicted_is_what_is_scored(bank, tmp_path):
 
 
 def test_calibration_survives_a_file(bank, tmp_path):
+    """Fault: a loaded bank begins to calibrate anew."""
     again = copy(bank, tmp_path)
     assert again.bank_sharpness_ == bank.bank_sharpness_ != 1.0
     stream = friedman(n=20, seed=1)

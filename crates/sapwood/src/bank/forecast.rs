@@ -159,13 +159,14 @@ impl Bank {
         });
         for row in 0..run.x_test.len() {
             let own: Vec<&Part> = parts.iter().map(|member| &member[row]).collect();
-            let mut said = self.pooled(own.iter().map(|part| &part.said));
+            let weights = self.weights();
+            let mut said = self.pooled(own.iter().map(|part| &part.said), &weights);
             let learned = row.checked_sub(delay).filter(|&at| weight_of(at) != 0.0);
-            let judged = learned.and_then(|at| {
+            let judged = learned.filter(|_| pools).and_then(|at| {
                 if in_step(at) {
                     return self.judge(&mut said, run.y[at]);
                 }
-                let mut of_learned = self.pooled(own.iter().filter_map(|part| part.said_of_learned.as_ref()));
+                let mut of_learned = self.pooled(own.iter().filter_map(|part| part.said_of_learned.as_ref()), &weights);
                 self.judge(&mut of_learned, run.y[at])
             });
             let y = run.y_test[row];
@@ -174,10 +175,11 @@ impl Bank {
                 [alone] => alone.ln_density,
                 _ => judged.filter(|_| in_step(row) && run.y[row] == y).map_or(f64::NAN, |judged| judged.ln_density),
             };
+            forecast.weights.extend_from_slice(&weights);
             self.report(said, y, ln_density, wanted, forecast);
             if let Some(at) = learned {
                 let ln_densities: Vec<f64> = own.iter().map(|part| part.ln_learned).collect();
-                self.mix_in(&ln_densities, judged.as_ref(), run.y[at], weight_of(at));
+                self.mix_in(&weights, &ln_densities, judged.as_ref(), run.y[at], weight_of(at));
             }
         }
     }
@@ -189,7 +191,6 @@ impl Bank {
         }
         let known = !y.is_nan();
         forecast.ln_density.push(if known && ln_density.is_nan() { said.ln_density(y) } else { ln_density });
-        forecast.weights.extend_from_slice(&self.weights());
         match said {
             Said::Class(proba) => forecast.proba.extend_from_slice(&proba),
             Said::Number(mixture) => {

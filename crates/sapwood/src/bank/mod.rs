@@ -275,25 +275,26 @@ impl Bank {
                 continue;
             }
             let ln_densities: Vec<f64> = by_member.iter().map(|own| own[row].0).collect();
-            let mut said = self.pooled(by_member.iter().filter_map(|own| own[row].1.as_ref()));
-            let judged = self.judge(&mut said, y[row]);
-            ln_predictive.push(self.mix_in(&ln_densities, judged.as_ref(), y[row], weight_of(row)));
+            let weights = self.weights();
+            let judge = || self.judge(&mut self.pooled(by_member.iter().filter_map(|own| own[row].1.as_ref()), &weights), y[row]);
+            let judged = pools.then(judge).flatten();
+            ln_predictive.push(self.mix_in(&weights, &ln_densities, judged.as_ref(), y[row], weight_of(row)));
         }
     }
 
     /// What the members say on average.
-    fn pooled<'a>(&self, parts: impl Iterator<Item = &'a Said>) -> Said {
-        Said::pooled(parts, &self.weights(), self.task, self.n_classes)
+    fn pooled<'a>(&self, parts: impl Iterator<Item = &'a Said>, weights: &[f64]) -> Said {
+        Said::pooled(parts, weights, self.task, self.n_classes)
     }
 
     /// What the calibration can learn from how that did.
     fn judge(&self, said: &mut Said, y: f64) -> Option<Judged> {
-        if self.pools() { self.calibration.judge(said, y, self.n_seen) } else { None }
+        self.calibration.judge(said, y, self.n_seen)
     }
 
-    /// Account for one learned row: evidence, weights, calibration, lags. Returns the bank's `ln` predictive.
-    fn mix_in(&mut self, ln_densities: &[f64], judged: Option<&Judged>, y: f64, weight: f64) -> f64 {
-        let mut value = ln_mix(&self.weights(), ln_densities);
+    /// Account for one row that was predicted with these weights: evidence, weights, calibration, lags. Returns the bank's `ln` predictive.
+    fn mix_in(&mut self, weights: &[f64], ln_densities: &[f64], judged: Option<&Judged>, y: f64, weight: f64) -> f64 {
+        let mut value = ln_mix(weights, ln_densities);
         self.mixing.update(ln_densities);
         // Before the target has varied no member claims a density: there is no unit for one.
         let abstained = ln_densities.iter().all(|ln_density| *ln_density == 0.0);
