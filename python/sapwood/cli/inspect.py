@@ -132,8 +132,9 @@ def _show_summary(console: Console, told: dict[str, Any]) -> None:
         console.print(f"classes: {', '.join(map(str, told['classes']))}", markup=False)
     console.print(
         f"active observations: {told['active']:,}   forgetting factor: {told['forgetting']:.4f}   "
-        f"sharpness: {told['sharpness']:.2f}   log evidence: {told['log_evidence']:,.1f}"
+        f"sharpness: {told['sharpness']:.2f}"
     )
+    console.print(f"log evidence: {told['log_evidence']:,.1f}")
 
 
 def _show_bank(console: Console, members: list[dict[str, Any]]) -> None:
