@@ -1,16 +1,18 @@
 //! Evidence of leaves that exist or are only considered, computed many at a time.
 
 use crate::config::Evidence;
-use crate::leaf::LeafModel;
+use crate::leaf::{Batch, LeafModel};
 use crate::num::lanes::Lane;
 use crate::tree::LeafEvidence;
 
 /// Leaves waiting for their `ln Z`, and the results of those that have been waited for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
-    rows: Vec<f64>,
-    n: Vec<f64>,
+    batch: Batch,
     ln_z: Vec<f64>,
+    /// What the prior adds to a leaf about `prior_origin`, where it is known.
+    prior: Vec<f64>,
+    prior_origin: Vec<f64>,
     scratch: Vec<Lane>,
 }
 
@@ -23,48 +25,85 @@ pub(super) struct Ticket {
     bonus: f64,
 }
 
-/// Rows computed at a time: enough to fill the lanes, few enough to stay in the cache.
+/// Leaves computed at a time: enough to fill the lanes, few enough to stay in the cache.
 const BATCH: usize = 64;
 
 impl Queue {
     /// Start over; earlier tickets are void.
-    pub fn begin(&mut self) {
-        self.rows.clear();
-        self.n.clear();
+    pub fn begin<M: LeafModel>(&mut self, model: &M) {
+        self.batch.begin(model.stat_len());
         self.ln_z.clear();
+        self.prior.clear();
     }
 
     /// Put a leaf in line.
-    pub fn push<M: LeafModel>(&mut self, model: &M, kind: Evidence, total: &[f64], retired: &[f64], origin: &[f64]) -> Ticket {
-        let whole = self.push_row(model, total, origin);
-        match kind {
-            Evidence::Joint => {
-                let share = if retired[0] != 0.0 && total[0] > 0.0 { retired[0] / total[0] } else { 0.0 };
-                Ticket { whole, retired: None, bonus: model.retired_bonus() * share }
-            }
-            Evidence::Conditional => Ticket { whole, retired: Some(self.push_row(model, retired, origin)), bonus: 0.0 },
+    #[inline(always)]
+    pub fn push<M: LeafModel>(
+        &mut self,
+        model: &M,
+        kind: Evidence,
+        total: impl Iterator<Item = f64> + Clone,
+        retired: &[f64],
+        origin: &[f64],
+    ) -> Ticket {
+        self.be_about(model, origin);
+        self.push_about(model, kind, total, retired)
+    }
+
+    /// The leaves that come next are about this origin.
+    #[inline(always)]
+    pub fn be_about<M: LeafModel>(&mut self, model: &M, origin: &[f64]) {
+        if self.prior.is_empty() || self.prior_origin != origin {
+            self.move_prior(model, origin);
         }
     }
 
-    fn push_row<M: LeafModel>(&mut self, model: &M, total: &[f64], origin: &[f64]) -> u32 {
-        let id = self.ln_z.len() + self.n.len();
-        let start = self.rows.len();
-        self.rows.resize(start + total.len(), 0.0);
-        model.posterior_row(total, origin, &mut self.rows[start..]);
-        self.n.push(total[0]);
-        if self.n.len() == BATCH {
+    /// Put a leaf in line, about the origin that was given last. Of the retired statistics the joint evidence wants only the first.
+    #[inline(always)]
+    pub fn push_about<M: LeafModel>(
+        &mut self,
+        model: &M,
+        kind: Evidence,
+        total: impl Iterator<Item = f64> + Clone,
+        retired: &[f64],
+    ) -> Ticket {
+        let n = total.clone().next().expect("statistics begin with a count");
+        let whole = self.push_part(model, n, total);
+        match kind {
+            Evidence::Joint => {
+                let bonus = model.retired_bonus();
+                let has_bonus = bonus != 0.0 && retired[0] != 0.0 && n > 0.0;
+                Ticket { whole, retired: None, bonus: if has_bonus { bonus * (retired[0] / n) } else { 0.0 } }
+            }
+            Evidence::Conditional => {
+                Ticket { whole, retired: Some(self.push_part(model, retired[0], retired.iter().copied())), bonus: 0.0 }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn push_part<M: LeafModel>(&mut self, model: &M, n: f64, total: impl Iterator<Item = f64>) -> u32 {
+        let id = self.ln_z.len() + self.batch.len();
+        self.batch.push(n, total, &self.prior);
+        if self.batch.len() == BATCH {
             self.finish(model);
         }
         id as u32
     }
 
+    #[cold]
+    fn move_prior<M: LeafModel>(&mut self, model: &M, origin: &[f64]) {
+        self.prior.resize(model.stat_len(), 0.0);
+        model.prior_stats(origin, &mut self.prior);
+        self.prior_origin.clear();
+        self.prior_origin.extend_from_slice(origin);
+    }
+
     /// Compute what is waiting.
+    #[inline(never)]
     pub fn finish<M: LeafModel>(&mut self, model: &M) {
-        let done = self.ln_z.len();
-        self.ln_z.resize(done + self.n.len(), 0.0);
-        model.ln_z_rows(&self.rows, &self.n, &mut self.scratch, &mut self.ln_z[done..]);
-        self.rows.clear();
-        self.n.clear();
+        model.ln_z_batch(&mut self.batch, &mut self.scratch, &mut self.ln_z);
+        self.batch.begin(model.stat_len());
     }
 
     pub fn get(&self, ticket: Ticket) -> LeafEvidence {
@@ -82,8 +121,8 @@ mod tests {
 
     fn evidence<M: LeafModel>(model: &M, kind: Evidence, total: &[f64], retired: &[f64]) -> LeafEvidence {
         let mut queue = Queue::default();
-        queue.begin();
-        let ticket = queue.push(model, kind, total, retired, &model.origin());
+        queue.begin(model);
+        let ticket = queue.push(model, kind, total.iter().copied(), retired, &model.origin());
         queue.finish(model);
         queue.get(ticket)
     }
@@ -122,9 +161,9 @@ mod tests {
         let model = Multinomial::new(2, None);
         let stats = |i: usize| [i as f64, i as f64 / 4.0, 3.0 * i as f64 / 4.0];
         let mut queue = Queue::default();
-        queue.begin();
+        queue.begin(&model);
         let none = [0.0; 3];
-        let tickets: Vec<Ticket> = (0..3 * BATCH + 5).map(|i| queue.push(&model, Evidence::Joint, &stats(i), &none, &[])).collect();
+        let tickets: Vec<Ticket> = (0..3 * BATCH + 5).map(|i| queue.push(&model, Evidence::Joint, stats(i).into_iter(), &none, &[])).collect();
         queue.finish(&model);
         for (i, ticket) in tickets.into_iter().enumerate() {
             assert_eq!(queue.get(ticket).ln_z, evidence(&model, Evidence::Joint, &stats(i), &none).ln_z);

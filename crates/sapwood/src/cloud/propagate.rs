@@ -12,9 +12,11 @@
 use super::evidence::{Queue, Ticket};
 use super::propose::{Outcome, Proposals, divide_slots};
 use super::{Cloud, Marks, Tree};
+use crate::config::Evidence;
 use crate::leaf::LeafModel;
-use crate::num::{exp, ln};
-use crate::tree::{Branch, NodeId, Place, add_shifted};
+use crate::num::lanes::exp_all;
+use crate::num::ln;
+use crate::tree::{Branch, LeafNode, NodeId, Place, add_shifted};
 
 /// Working space that is kept between steps.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +24,11 @@ pub(super) struct Scratch {
     proposals: Proposals,
     queue: Queue,
     prunes: Prunes,
+    /// By tree, the weights of staying and pruning, and the `ln` and then the weight of the lesser one.
+    odds: Vec<Odds>,
+    others: Vec<f64>,
+    /// By proposal, the weight of the grow.
+    grows: Vec<f64>,
     grown: Vec<usize>,
     old_roots: Vec<NodeId>,
     left_retired: Vec<f64>,
@@ -56,56 +63,60 @@ impl<M: LeafModel> Cloud<M> {
         let mut scratch = std::mem::take(&mut self.scratch.propagate);
         let visits = std::mem::take(&mut self.scratch.visits);
         let visit = |leaf: usize| visits.number(leaf);
-        scratch.queue.begin();
+        scratch.queue.begin(&self.model);
         scratch.proposals.draw(self, places, visits.len(), visit);
         scratch.proposals.evaluate(self, &mut scratch.queue, visit);
         self.consider_prunes(places, &mut scratch.prunes, &mut scratch.queue);
         scratch.queue.finish(&self.model);
+        scratch.proposals.collect(&scratch.queue);
         self.weigh_prunes(&mut scratch.prunes, &scratch.queue);
         self.scratch.visits = visits;
+        self.weigh_moves(places, &mut scratch);
         self.move_all(places, x, &mut scratch);
         self.scratch.propagate = scratch;
     }
 
     /// Put in line what the stays and prunes need: the evidence of visited leaves, of their siblings' leaves, and of their merged parents.
-    fn consider_prunes(&mut self, places: &[Place], prunes: &mut Prunes, queue: &mut Queue) {
-        let Prunes { number, all, waiting, is_waiting, subtree, total, retired } = prunes;
+    fn consider_prunes(&self, places: &[Place], prunes: &mut Prunes, queue: &mut Queue) {
+        let Prunes { number, all, waiting, is_waiting, total, retired, .. } = prunes;
         number.begin(self.forest.n_branch_slots());
         is_waiting.begin(self.forest.n_leaf_slots());
         all.clear();
         waiting.clear();
+        let Self { forest, model, version, .. } = self;
         let kind = self.settings.config.evidence;
-        let mut require = |leaf_ix: usize, queue: &mut Queue| {
-            let leaf = self.forest.leaf(leaf_ix);
-            if leaf.evidence_at(self.version).is_none() && is_waiting.first_time(leaf_ix) {
-                leaf.total(&mut self.scratch.total);
-                waiting.push((leaf_ix, queue.push(&self.model, kind, &self.scratch.total, &leaf.retired, &leaf.origin)));
+        let mut require = |leaf_ix: usize, leaf: &LeafNode, queue: &mut Queue| {
+            if leaf.evidence_at(*version).is_none() && is_waiting.first_time(leaf_ix) {
+                waiting.push((leaf_ix, queue.push(model, kind, leaf.totals(), &leaf.retired, &leaf.origin)));
             }
         };
         for place in places {
-            require(place.leaf, queue);
+            let own = forest.leaf(place.leaf);
+            require(place.leaf, own, queue);
             let Some((parent, leaf_is_left)) = place.parent else { continue };
             if number.get(parent).is_some() {
                 continue;
             }
             number.set(parent, all.len() as u32);
-            let sibling = self.forest.branch(parent).child(!leaf_is_left);
-            subtree.clear();
-            self.forest.for_each_leaf(sibling, place.depth, &mut |leaf, depth| subtree.push((leaf, depth)));
-            let own = self.forest.leaf(place.leaf);
-            own.total(total);
+            let sibling = forest.branch(parent).child(!leaf_is_left);
+            total.clear();
+            total.extend(own.totals());
             retired.clear();
             retired.extend_from_slice(&own.retired);
-            for &(leaf_ix, _) in subtree.iter() {
-                require(leaf_ix, queue);
-                let leaf = self.forest.leaf(leaf_ix);
-                add_shifted(&self.model, total, &own.origin, &leaf.active, &leaf.origin);
+            forest.for_each_leaf(sibling, place.depth, &mut |leaf_ix, _| {
+                let leaf = forest.leaf(leaf_ix);
+                require(leaf_ix, leaf, queue);
+                add_shifted(model, total, &own.origin, &leaf.active, &leaf.origin);
                 if leaf.retired[0] != 0.0 {
-                    add_shifted(&self.model, total, &own.origin, &leaf.retired, &leaf.origin);
-                    add_shifted(&self.model, retired, &own.origin, &leaf.retired, &leaf.origin);
+                    add_shifted(model, total, &own.origin, &leaf.retired, &leaf.origin);
+                    match kind {
+                        // All that it asks for is how many have been retired.
+                        Evidence::Joint => retired[0] += leaf.retired[0],
+                        Evidence::Conditional => add_shifted(model, retired, &own.origin, &leaf.retired, &leaf.origin),
+                    }
                 }
-            }
-            let merged = queue.push(&self.model, kind, total, retired, &own.origin);
+            });
+            let merged = queue.push(model, kind, total.iter().copied(), retired, &own.origin);
             all.push(Prune { sibling, depth: place.depth, merged, ln_weight: f64::NEG_INFINITY });
         }
     }
@@ -136,43 +147,62 @@ impl<M: LeafModel> Cloud<M> {
         self.forest.leaf(leaf_ix).evidence_at(self.version).expect("the queue held every leaf without evidence").ln_evidence
     }
 
+    /// The weights of every tree's moves.
+    fn weigh_moves(&self, places: &[Place], scratch: &mut Scratch) {
+        let Scratch { proposals, prunes, odds, others, grows, .. } = scratch;
+        let ln_n_candidates = ln(self.settings.n_candidates as f64);
+        odds.clear();
+        others.clear();
+        grows.clear();
+        for (ix, place) in places.iter().enumerate() {
+            let own = proposals.starts[ix]..proposals.starts[ix + 1];
+            let prune = place.parent.and_then(|(parent, _)| prunes.number.get(parent));
+            let ln_prune = prune.map_or(f64::NEG_INFINITY, |number| prunes.all[number as usize].ln_weight);
+            if own.is_empty() && ln_prune == f64::NEG_INFINITY {
+                odds.push(Odds::STAY);
+                others.push(f64::NEG_INFINITY);
+                continue;
+            }
+            let ln_stay = self.tree_prior.ln_stop(place.depth) + self.ln_evidence_of(place.leaf);
+            let (tree_odds, ln_other) = Odds::new(ln_stay, ln_prune);
+            let ln_grow = self.tree_prior.ln_split(place.depth) + 2.0 * self.tree_prior.ln_stop(place.depth + 1) - ln_n_candidates;
+            grows.extend(own.map(|candidate| (ln_grow + proposals.ln_evidence(candidate) - tree_odds.ln_base).min(CERTAIN)));
+            odds.push(tree_odds);
+            others.push(ln_other);
+        }
+        exp_all(others);
+        exp_all(grows);
+        for (odds, other) in odds.iter_mut().zip(others) {
+            odds.set_other(*other);
+        }
+    }
+
     /// Draw every particle's move and build the trees that result.
     fn move_all(&mut self, places: &[Place], x: &[f64], scratch: &mut Scratch) {
         let n_candidates = self.settings.n_candidates;
-        let ln_n_candidates = ln(n_candidates as f64);
         let mut first_particle = 0;
         scratch.old_roots.clear();
         for (ix, &place) in places.iter().enumerate() {
             let tree = self.trees[ix];
             let n_copies = tree.n_copies as usize;
-            let own = scratch.proposals.starts[ix]..scratch.proposals.starts[ix + 1];
-            if own.is_empty() && place.parent.is_none() {
-                first_particle += n_copies;
+            let Scratch { proposals, odds, grows, grown, .. } = &mut *scratch;
+            let own = proposals.starts[ix]..proposals.starts[ix + 1];
+            let uniforms = &proposals.uniforms()[first_particle..first_particle + n_copies];
+            first_particle += n_copies;
+            let odds = odds[ix];
+            if own.is_empty() && odds.prune == 0.0 {
                 continue;
             }
-            let ln_stay = self.tree_prior.ln_stop(place.depth) + self.ln_evidence_of(place.leaf);
-            let prune = place.parent.and_then(|(parent, _)| scratch.prunes.number.get(parent));
-            let ln_prune = prune.map_or(f64::NEG_INFINITY, |number| scratch.prunes.all[number as usize].ln_weight);
-            let ln_grow_prior = self.tree_prior.ln_split(place.depth) + 2.0 * self.tree_prior.ln_stop(place.depth + 1) - ln_n_candidates;
-            let odds = Odds::new(ln_stay, ln_prune);
-
             let (mut n_stay, mut n_prune) = (0, 0);
-            scratch.grown.clear();
-            for copy in 0..n_copies {
+            grown.clear();
+            for (copy, &u) in uniforms.iter().enumerate() {
                 let candidates = if own.is_empty() { 0..0 } else { own.start + copy * n_candidates..own.start + (copy + 1) * n_candidates };
-                let ln_grow = |candidate: usize| {
-                    scratch.proposals.all[candidate].outcome.map_or(f64::NEG_INFINITY, |outcome| {
-                        let (left, right) = (scratch.queue.get(outcome.left), scratch.queue.get(outcome.right));
-                        ln_grow_prior + (left.ln_evidence + right.ln_evidence)
-                    })
-                };
-                match odds.draw(scratch.proposals.uniforms[first_particle + copy], candidates, ln_grow) {
+                match odds.draw(u, &grows[candidates.clone()]) {
                     Move::Stay => n_stay += 1,
                     Move::Prune => n_prune += 1,
-                    Move::Grow(candidate) => scratch.grown.push(candidate),
+                    Move::Grow(candidate) => grown.push(candidates.start + candidate),
                 }
             }
-            first_particle += n_copies;
             if n_stay == tree.n_copies {
                 continue;
             }
@@ -217,9 +247,8 @@ impl<M: LeafModel> Cloud<M> {
     fn grow(&mut self, tree: &Tree, place: &Place, x: &[f64], candidate: usize, scratch: &mut Scratch) -> NodeId {
         let Scratch { proposals, queue, left_retired, right_retired, .. } = scratch;
         let split = proposals.all[candidate].split;
-        let outcome = proposals.all[candidate].outcome.expect("only a split with an outcome is drawn");
+        let (outcome, left_active) = proposals.outcome(candidate, self.model.stat_len());
         let Outcome { n_left, afresh, .. } = outcome;
-        let left_active = proposals.left_active(&outcome, self.model.stat_len());
         self.divide_retired(self.forest.leaf(place.leaf), &split, n_left, left_retired, right_retired);
         let children = [(self.forest.new_leaf(), true), (self.forest.new_leaf(), false)];
         let [parent, left, right] = self.forest.three_leaves_mut([place.leaf, children[0].0, children[1].0]);
@@ -263,37 +292,44 @@ enum Move {
 }
 
 /// Weights of the moves that all copies of a tree share, relative to the larger of them.
+#[derive(Clone, Copy, Debug)]
 struct Odds {
     ln_base: f64,
     stay: f64,
     prune: f64,
+    prune_is_larger: bool,
 }
 
 /// A grow this many nats ahead is certain, and its weight would overflow.
 const CERTAIN: f64 = 700.0;
 
 impl Odds {
-    fn new(ln_stay: f64, ln_prune: f64) -> Self {
+    /// Nothing but a stay.
+    const STAY: Self = Self { ln_base: 0.0, stay: 1.0, prune: 0.0, prune_is_larger: false };
+
+    /// The larger of the two has weight 1; the other's is still to be set, to the exponential of what comes second.
+    fn new(ln_stay: f64, ln_prune: f64) -> (Self, f64) {
+        let prune_is_larger = ln_stay.is_nan() || ln_stay < ln_prune;
         let ln_base = ln_stay.max(ln_prune);
+        let odds = Self { ln_base, stay: 1.0, prune: 1.0, prune_is_larger };
         if ln_base == f64::INFINITY {
             // An improper prior does not support the sibling: only the prune leads anywhere.
-            return Self { ln_base, stay: 0.0, prune: 1.0 };
+            (Self { prune_is_larger: true, ..odds }, f64::NEG_INFINITY)
+        } else if ln_base == f64::NEG_INFINITY {
+            (Self { ln_base: 0.0, stay: 0.0, prune: 0.0, prune_is_larger }, f64::NEG_INFINITY)
+        } else {
+            (odds, ln_stay.min(ln_prune) - ln_base)
         }
-        if ln_base == f64::NEG_INFINITY {
-            return Self { ln_base: 0.0, stay: 0.0, prune: 0.0 };
-        }
-        // The larger of the two has weight 1.
-        let other = exp(ln_stay.min(ln_prune) - ln_base);
-        if ln_stay >= ln_prune { Self { ln_base, stay: 1.0, prune: other } } else { Self { ln_base, stay: other, prune: 1.0 } }
     }
 
-    fn draw(&self, u: f64, candidates: std::ops::Range<usize>, ln_grow: impl Fn(usize) -> f64) -> Move {
-        if self.prune == 0.0 && candidates.is_empty() {
-            return Move::Stay;
-        }
-        // The candidates' weights are cheap enough to compute twice; there is mostly one.
-        let weight = |candidate: usize| exp((ln_grow(candidate) - self.ln_base).min(CERTAIN));
-        let total = self.stay + self.prune + candidates.clone().map(weight).sum::<f64>();
+    fn set_other(&mut self, weight: f64) {
+        let other = if self.prune_is_larger { &mut self.stay } else { &mut self.prune };
+        *other *= weight;
+    }
+
+    /// Draw a move; `grows` are the weights of the candidates.
+    fn draw(&self, u: f64, grows: &[f64]) -> Move {
+        let total = self.stay + self.prune + grows.iter().sum::<f64>();
         let mut left = u * total - self.stay;
         if left < 0.0 {
             return Move::Stay;
@@ -302,8 +338,8 @@ impl Odds {
         if left < 0.0 {
             return Move::Prune;
         }
-        for candidate in candidates {
-            left -= weight(candidate);
+        for (candidate, weight) in grows.iter().enumerate() {
+            left -= weight;
             if left < 0.0 {
                 return Move::Grow(candidate);
             }

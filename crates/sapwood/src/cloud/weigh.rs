@@ -3,7 +3,8 @@
 use super::evidence::Ticket;
 use super::{Cloud, Marks, Scratch};
 use crate::leaf::LeafModel;
-use crate::num::{exp, ln};
+use crate::num::lanes::exp_all;
+use crate::num::ln;
 use crate::tree::{LeafEvidence, Place};
 
 /// The distinct leaves that the new point falls in, in the order of the trees.
@@ -50,9 +51,11 @@ impl<M: LeafModel> Cloud<M> {
             masses.iter_mut().zip(&self.trees).for_each(|(mass, tree)| *mass = f64::from(tree.n_copies));
             return f64::MIN;
         }
+        masses.iter_mut().for_each(|mass| *mass -= max);
+        exp_all(masses);
         let mut sum = 0.0;
         for (mass, tree) in masses.iter_mut().zip(&self.trees) {
-            *mass = f64::from(tree.n_copies) * exp(*mass - max);
+            *mass *= f64::from(tree.n_copies);
             sum += *mass;
         }
         max + ln(sum / f64::from(self.settings.config.n_particles as u32))
@@ -63,11 +66,11 @@ impl<M: LeafModel> Cloud<M> {
     /// Where it is a ratio of evidences, the one with the point is what a stay will need next.
     fn visit(&mut self, places: &[Place], slot: u32) {
         let Self { forest, model, pool, point_stats, settings, scratch, version, .. } = self;
-        let Scratch { visits: Visits { number, all, version: weighed_under }, queue, total, active, .. } = scratch;
+        let Scratch { visits: Visits { number, all, version: weighed_under }, queue, active, .. } = scratch;
         let kind = settings.config.evidence;
         number.begin(forest.n_leaf_slots());
         all.clear();
-        queue.begin();
+        queue.begin(model);
         *weighed_under = *version;
         let by_evidence = model.evidence_predicts();
         for place in places {
@@ -79,14 +82,12 @@ impl<M: LeafModel> Cloud<M> {
             let (mut before, mut after) = (None, None);
             if by_evidence {
                 if leaf.evidence_at(*version).is_none() {
-                    leaf.total(total);
-                    before = Some(queue.push(model, kind, total, &leaf.retired, &leaf.origin));
+                    before = Some(queue.push(model, kind, leaf.totals(), &leaf.retired, &leaf.origin));
                 }
                 active.clear();
                 active.extend_from_slice(&leaf.active);
                 point_stats.observe(model, pool, active, &leaf.origin, slot);
-                total.clear();
-                total.extend(active.iter().zip(&leaf.retired).map(|(a, r)| a + r));
+                let total = active.iter().zip(&leaf.retired).map(|(a, r)| a + r);
                 after = Some(queue.push(model, kind, total, &leaf.retired, &leaf.origin));
             }
             all.push(Visit { leaf: place.leaf, before, after, evidence: None, ln_weight: f64::NEG_INFINITY });

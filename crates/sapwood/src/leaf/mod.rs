@@ -7,11 +7,13 @@
 //! Statistics are moments about the leaf's own *origin*, a point near its data, so that nothing is ever found by subtracting large
 //! numbers. Origins may differ between leaves and are changed exactly by [`LeafModel::shift`].
 
+mod batch;
 mod discriminant;
 mod gaussian;
 mod multinomial;
 mod scale;
 
+pub use batch::Batch;
 pub use discriminant::{Covariance, Discriminant, Ridge, Shape};
 pub use gaussian::{FixedPrior, Gaussian, GaussianPrior, Pseudo};
 pub use multinomial::Multinomial;
@@ -72,6 +74,11 @@ pub trait LeafModel: Clone + Send + Sync {
         unreachable!("not a classification leaf")
     }
 
+    /// Number of classes, where the statistics are a count of points and one of each class, and nothing else.
+    fn counts_classes(&self) -> Option<usize> {
+        None
+    }
+
     /// Take one observation into account in what the prior is scaled by. True if the prior changed, so that every fit is out of date.
     fn track(&mut self, x: &[f64], y: f64, weight: f64) -> bool;
     /// The values of an observation that the leaf uses; missing and absurd inputs are replaced here.
@@ -89,7 +96,8 @@ pub trait LeafModel: Clone + Send + Sync {
     fn is_swamped(&self, left: &[f64], origin: &[f64], point: &[f64], weight: f64) -> bool;
     /// Whether `found`, what taking `given` from a larger sum has left, may be mostly the rounding of what was taken.
     fn is_lost(&self, found: &[f64], given: &[f64]) -> bool {
-        found.iter().zip(given).any(|(found, given)| given.abs() > SWAMPED * found.abs())
+        // All are looked at, so that many are at once.
+        found.iter().zip(given).fold(false, |lost, (found, given)| lost | (given.abs() > SWAMPED * found.abs()))
     }
     /// Express statistics about another origin.
     fn shift(&self, stats: &mut [f64], from: &[f64], to: &[f64]);
@@ -104,12 +112,13 @@ pub trait LeafModel: Clone + Send + Sync {
     /// Whether statistics read from a file could have come from data.
     fn are_possible(&self, stats: &[f64], origin: &[f64]) -> bool;
 
-    /// What [`LeafModel::ln_z_rows`] wants of a leaf: its statistics together with the prior's.
-    fn posterior_row(&self, total: &[f64], origin: &[f64], row: &mut [f64]);
-    /// `ln Z` of many leaves at once. `rows` holds their posterior rows one after another, `n` the number of points in each. Minus
-    /// infinity where the (improper) prior cannot support a leaf. A leaf's value does not depend on the company it is asked in. `scratch`
-    /// is working space of any content.
-    fn ln_z_rows(&self, rows: &[f64], n: &[f64], scratch: &mut Vec<Lane>, out: &mut [f64]);
+    /// The statistics that the prior stands for: what a [`Batch`] wants with those of a leaf about `origin`.
+    fn prior_stats(&self, _origin: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+    }
+    /// `ln Z` of many leaves at once, appended to `out`. Minus infinity where the (improper) prior cannot support a leaf. A leaf's value does
+    /// not depend on the company it is asked in. The batch is used up; `scratch` is working space of any content.
+    fn ln_z_batch(&self, batch: &mut Batch, scratch: &mut Vec<Lane>, out: &mut Vec<f64>);
     /// What the joint evidence adds for the share of a leaf's points that are retired.
     fn retired_bonus(&self) -> f64 {
         0.0

@@ -5,7 +5,7 @@
 
 use pulp::{Arch, WithSimd};
 
-use super::{Fit, LeafModel, SWAMPED};
+use super::{Batch, Fit, LeafModel, SWAMPED};
 use crate::config::Division;
 use crate::num::lanes::{LANES, Lane, ln_gamma_parts_lanes, ln_lanes};
 use crate::num::ln;
@@ -54,9 +54,9 @@ impl Multinomial {
             let (ln_gamma_k, product_k) = ln_gamma_parts_lanes(counts.map(|count| self.pseudo_count + count));
             for lane in 0..LANES {
                 // A class without counts contributes lnG(a0) - lnG(a0) = 0.
-                let seen = counts[lane] > 0.0;
-                ln_z[lane] += if seen { ln_gamma_k[lane] - self.ln_gamma_count } else { 0.0 };
-                product[lane] /= if seen { product_k[lane] } else { 1.0 };
+                let gain = ln_gamma_k[lane] - self.ln_gamma_count;
+                ln_z[lane] += if counts[lane] > 0.0 { gain } else { 0.0 };
+                product[lane] /= if counts[lane] > 0.0 { product_k[lane] } else { 1.0 };
             }
             if class % AT_A_TIME == AT_A_TIME - 1 {
                 let ln_product = ln_lanes(product);
@@ -132,6 +132,10 @@ impl LeafModel for Multinomial {
         *self = Self::new(n_classes, self.dirichlet);
     }
 
+    fn counts_classes(&self) -> Option<usize> {
+        Some(self.n_classes)
+    }
+
     fn track(&mut self, _x: &[f64], _y: f64, _weight: f64) -> bool {
         false
     }
@@ -181,12 +185,8 @@ impl LeafModel for Multinomial {
         stats[1..].iter().all(|count| *count >= -slack) && (stats[0] - n).abs() <= slack
     }
 
-    fn posterior_row(&self, total: &[f64], _origin: &[f64], row: &mut [f64]) {
-        row.copy_from_slice(total);
-    }
-
-    fn ln_z_rows(&self, rows: &[f64], _n: &[f64], _scratch: &mut Vec<Lane>, out: &mut [f64]) {
-        Arch::new().dispatch(Kernel { model: self, rows, out });
+    fn ln_z_batch(&self, batch: &mut Batch, _scratch: &mut Vec<Lane>, out: &mut Vec<f64>) {
+        Arch::new().dispatch(Kernel { model: self, batch, out });
     }
 
     /// The counts are all there is to know.
@@ -218,8 +218,8 @@ impl LeafModel for Multinomial {
 /// `ln Z` of many leaves, eight abreast.
 struct Kernel<'a> {
     model: &'a Multinomial,
-    rows: &'a [f64],
-    out: &'a mut [f64],
+    batch: &'a mut Batch,
+    out: &'a mut Vec<f64>,
 }
 
 impl WithSimd for Kernel<'_> {
@@ -227,14 +227,12 @@ impl WithSimd for Kernel<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
-        let Self { model, rows, out } = self;
-        let stat_len = model.stat_len();
-        for (at, out) in out.chunks_mut(LANES).enumerate() {
-            // Lanes beyond the last row repeat it. Rounding may have brought a count just below zero.
-            let first = |lane: usize| (at * LANES + lane.min(out.len() - 1)) * stat_len;
-            let column = |entry: usize| -> Lane { std::array::from_fn(|lane| rows[first(lane) + entry].max(0.0)) };
-            let ln_z = model.ln_z_lanes(column(0), (1..stat_len).map(column));
-            out.copy_from_slice(&ln_z[..out.len()]);
+        let Self { model, batch, out } = self;
+        for (_, stats, n_leaves) in batch.blocks() {
+            // Rounding may have brought a count just below zero.
+            let count = |entry: usize| stats[entry].map(|count| if count > 0.0 { count } else { 0.0 });
+            let ln_z = model.ln_z_lanes(count(0), (1..stats.len()).map(count));
+            out.extend_from_slice(&ln_z[..n_leaves]);
         }
     }
 }

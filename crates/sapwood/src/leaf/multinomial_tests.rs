@@ -1,6 +1,7 @@
 //! Multinomial leaves against their definition and the identities of conjugate models.
 
 use super::*;
+use crate::leaf::batch::ln_z_of_each;
 
 fn models() -> Vec<Multinomial> {
     let mut all = Vec::new();
@@ -21,9 +22,7 @@ fn observe(model: &Multinomial, labels: &[(usize, f64)]) -> Vec<f64> {
 }
 
 fn ln_z(model: &Multinomial, stats: &[f64]) -> f64 {
-    let mut ln_z = [0.0];
-    model.ln_z_rows(stats, &stats[..1], &mut Vec::new(), &mut ln_z);
-    ln_z[0]
+    ln_z_of_each(model, &[stats.to_vec()], &[])[0]
 }
 
 fn ln_predictive(model: &Multinomial, stats: &[f64], class: usize, weight: f64) -> f64 {
@@ -139,13 +138,8 @@ fn statistics_form_an_algebra() {
 fn evidence_of_many_leaves_is_that_of_each() {
     for model in models() {
         let all: Vec<Vec<f64>> = (0..21).map(|n| observe(&model, &labels(&model, 3 * n))).collect();
-        let n: Vec<f64> = all.iter().map(|stats| stats[0]).collect();
-        let mut rows = vec![0.0; all.len() * model.stat_len()];
-        for (row, stats) in rows.chunks_exact_mut(model.stat_len()).zip(&all) {
-            model.posterior_row(stats, &[], row);
-        }
-        let mut got = vec![0.0; all.len()];
-        model.ln_z_rows(&rows, &n, &mut Vec::new(), &mut got);
+        let got = ln_z_of_each(&model, &all, &[]);
+        assert_eq!(got.len(), all.len());
         for (got, stats) in got.iter().zip(&all) {
             assert_close(*got, ln_z(&model, stats), 1e-12);
         }

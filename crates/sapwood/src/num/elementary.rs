@@ -11,13 +11,22 @@ const ONE: u64 = 1023 << 52;
 /// Natural logarithm, within two units in the last place.
 #[inline]
 pub fn ln(x: f64) -> f64 {
-    if is_normal_positive(x) { ln_normal(x) } else { libm::log(x) }
+    if has_rare_ln(x) == 0 { ln_normal(x) } else { libm::log(x) }
 }
 
-/// Whether [`ln_normal`] may be asked.
+/// Zero if [`ln_normal`] may be asked.
 #[inline(always)]
-pub(super) fn is_normal_positive(x: f64) -> bool {
-    (f64::MIN_POSITIVE..f64::INFINITY).contains(&x)
+pub(super) fn has_rare_ln(x: f64) -> u64 {
+    outside(x, f64::MIN_POSITIVE, f64::INFINITY)
+}
+
+/// One if `x` is not in `[low, high)`, both positive, else zero. Positive numbers are in the order of their bits, and the difference of two
+/// has its highest bit set where it is negative: there is nothing to compare, so that the answers for many numbers go together quickly.
+#[inline(always)]
+pub(crate) fn outside(x: f64, low: f64, high: f64) -> u64 {
+    let above_low = x.to_bits().wrapping_sub(low.to_bits());
+    let below_high = (high.to_bits() - low.to_bits() - 1).wrapping_sub(above_low);
+    (above_low | below_high) >> 63
 }
 
 /// `x = m 2^e` with `m` in [sqrt(1/2), sqrt(2)), and `ln m = 2 atanh(s)` with `s = (m - 1)/(m + 1)`, `s^2 < 0.0295`.
@@ -44,13 +53,14 @@ pub(crate) fn ln_normal(x: f64) -> f64 {
 /// Exponential, within two units in the last place.
 #[inline]
 pub fn exp(x: f64) -> f64 {
-    if has_normal_exp(x) { exp_normal(x) } else { libm::exp(x) }
+    if has_rare_exp(x) == 0 { exp_normal(x) } else { libm::exp(x) }
 }
 
-/// Whether [`exp_normal`] may be asked.
+/// Zero if [`exp_normal`] may be asked.
 #[inline(always)]
-pub(super) fn has_normal_exp(x: f64) -> bool {
-    x > -708.0 && x < 709.0
+pub(super) fn has_rare_exp(x: f64) -> u64 {
+    const LARGEST: u64 = 708.0f64.to_bits();
+    LARGEST.wrapping_sub(x.abs().to_bits()) >> 63
 }
 
 /// `exp(x) = 2^k exp(r)` with `|r| <= ln(2)/2`; fourteen terms of the series leave less than 1e-17.

@@ -3,7 +3,9 @@
 //! Plain loops over arrays: inside a function compiled for a wide instruction set they become vector instructions. Each lane gets the bits
 //! that the scalar function would give it, whatever set is used and whatever stands in the other lanes.
 
-use super::elementary::{exp_normal, has_normal_exp, is_normal_positive, ln_normal};
+use pulp::{Arch, WithSimd};
+
+use super::elementary::{exp_normal, has_rare_exp, has_rare_ln, ln_normal};
 use super::special::{shift_up, stirling};
 use super::{exp, ln};
 
@@ -14,8 +16,7 @@ pub type Lane = [f64; LANES];
 #[inline(always)]
 pub fn ln_lanes<const L: usize>(x: [f64; L]) -> [f64; L] {
     // One rare argument sends all eight the slow way, which gives the others the same bits.
-    let usual = x.iter().fold(true, |usual, x| usual & is_normal_positive(*x));
-    if !usual {
+    if x.iter().fold(0, |rare, x| rare | has_rare_ln(*x)) != 0 {
         return x.map(ln);
     }
     let mut out = [0.0; L];
@@ -28,14 +29,42 @@ pub fn ln_lanes<const L: usize>(x: [f64; L]) -> [f64; L] {
 /// `exp` of each lane.
 #[inline(always)]
 pub fn exp_lanes<const L: usize>(x: [f64; L]) -> [f64; L] {
-    if !x.iter().fold(true, |usual, x| usual & has_normal_exp(*x)) {
+    /// Below this nothing is left.
+    const NOTHING: f64 = -746.0;
+    // Weights that vanish are nothing rare.
+    let mut usual = [0.0; L];
+    for lane in 0..L {
+        usual[lane] = if x[lane] < NOTHING { 0.0 } else { x[lane] };
+    }
+    if usual.iter().fold(0, |rare, x| rare | has_rare_exp(*x)) != 0 {
         return x.map(exp);
     }
     let mut out = [0.0; L];
     for lane in 0..L {
-        out[lane] = exp_normal(x[lane]);
+        let value = exp_normal(usual[lane]);
+        out[lane] = if x[lane] < NOTHING { 0.0 } else { value };
     }
     out
+}
+
+/// `exp` of every number of a list.
+pub fn exp_all(x: &mut [f64]) {
+    struct Kernel<'a>(&'a mut [f64]);
+
+    impl WithSimd for Kernel<'_> {
+        type Output = ();
+
+        #[inline(always)]
+        fn with_simd<S: pulp::Simd>(self, _simd: S) {
+            let (whole, rest) = self.0.as_chunks_mut::<LANES>();
+            for chunk in whole {
+                *chunk = exp_lanes(*chunk);
+            }
+            rest.iter_mut().for_each(|x| *x = exp(*x));
+        }
+    }
+
+    Arch::new().dispatch(Kernel(x));
 }
 
 /// `ln Gamma` of each lane, for positive lanes.
@@ -78,6 +107,15 @@ mod tests {
             assert_eq!(exp_lanes(x).map(f64::to_bits), x.map(|x| exp(x).to_bits()));
             assert_eq!(ln_lanes(x).map(f64::to_bits), x.map(|x| ln(x).to_bits()));
             assert_eq!(ln_gamma_lanes(x).map(f64::to_bits), x.map(|x| ln_gamma(x).to_bits()));
+        }
+        let vanishing = [-1.0, f64::NEG_INFINITY, -700.0, -746.1, -1e300, 0.0, -800.0, -3.0];
+        let subnormal = [-1.0, f64::NEG_INFINITY, -745.0, -746.1, -720.0, 0.0, f64::NAN, 720.0];
+        for x in [vanishing, subnormal] {
+            assert_eq!(exp_lanes(x).map(f64::to_bits), x.map(|x| exp(x).to_bits()));
+            let mut list = [x, x].concat();
+            list.push(1.5);
+            exp_all(&mut list);
+            assert!(list.iter().zip([x, x].as_flattened().iter().chain([&1.5])).all(|(got, x)| got.to_bits() == exp(*x).to_bits()));
         }
     }
 }

@@ -8,7 +8,7 @@ pub mod special;
 pub const LN_2PI: f64 = 1.837_877_066_409_345_5;
 
 pub use elementary::{exp, ln};
-pub(crate) use elementary::{exp_normal, ln_normal};
+pub(crate) use elementary::{exp_normal, ln_normal, outside};
 
 /// `ln sum exp(x_i)`; minus infinity for an empty or all-minus-infinity input.
 pub fn ln_sum_exp(values: impl Iterator<Item = f64> + Clone) -> f64 {

@@ -1,11 +1,14 @@
 //! The active pool: the observations that every particle of a cloud can still split on.
 
+mod order;
 mod point_stats;
 
+pub use order::{MISSING, RankedColumn};
 pub use point_stats::PointStats;
 
 use std::collections::VecDeque;
 
+use self::order::Order;
 use crate::error::{Error, Result};
 use crate::snapshot::{Reader, Writer};
 
@@ -17,9 +20,15 @@ pub struct Pool {
     x: Vec<f64>,
     /// The inputs again, an input at a time: a leaf asks for one input of many points.
     columns: Vec<Vec<f64>>,
+    /// None once the pool is too large for it. Derived, never saved.
+    order: Option<Order>,
     y: Vec<f64>,
+    /// The same as numbers of classes, for leaves that count them.
+    classes: Vec<i16>,
     points: Vec<f64>,
     weights: Vec<f64>,
+    /// Active points whose weight is not 1.
+    n_weighted: usize,
     arrivals: Vec<u64>,
     /// Active slots in order of arrival.
     active: VecDeque<u32>,
@@ -33,9 +42,12 @@ impl Pool {
             point_len,
             x: Vec::new(),
             columns: vec![Vec::new(); n_inputs],
+            order: Some(Order::new(n_inputs)),
             y: Vec::new(),
+            classes: Vec::new(),
             points: Vec::new(),
             weights: Vec::new(),
+            n_weighted: 0,
             arrivals: Vec::new(),
             active: VecDeque::new(),
             free: Vec::new(),
@@ -70,6 +82,7 @@ impl Pool {
             self.x.resize((slot + 1) * self.n_inputs, 0.0);
             self.columns.iter_mut().for_each(|column| column.push(0.0));
             self.y.push(0.0);
+            self.classes.push(0);
             self.points.resize((slot + 1) * self.point_len, 0.0);
             self.weights.push(0.0);
             self.arrivals.push(0);
@@ -80,8 +93,16 @@ impl Pool {
         for (column, value) in self.columns.iter_mut().zip(x) {
             column[ix] = *value;
         }
+        if Order::is_too_large(self.n_slots()) {
+            self.order = None;
+        }
+        if let Some(order) = &mut self.order {
+            order.insert(x, ix);
+        }
         self.y[ix] = y;
+        self.classes[ix] = y as i16;
         self.weights[ix] = weight;
+        self.n_weighted += usize::from(weight != 1.0);
         self.arrivals[ix] = arrival;
         encode(&mut self.points[ix * self.point_len..(ix + 1) * self.point_len]);
         self.active.push_back(slot);
@@ -91,6 +112,10 @@ impl Pool {
     /// Take out the point at a position in order of arrival.
     pub fn remove(&mut self, position: usize) {
         let slot = self.active.remove(position).expect("a position in the pool");
+        if let Some(order) = &mut self.order {
+            order.remove(slot as usize);
+        }
+        self.n_weighted -= usize::from(self.weight(slot) != 1.0);
         self.free.push(slot);
     }
 
@@ -112,8 +137,24 @@ impl Pool {
         &self.columns[dim]
     }
 
+    /// The order of the points along an input, where it is kept.
+    #[inline]
+    pub fn ranked(&self, dim: usize) -> Option<&RankedColumn> {
+        self.order.as_ref().map(|order| order.column(dim))
+    }
+
     pub fn y(&self, slot: u32) -> f64 {
         self.y[slot as usize]
+    }
+
+    /// The target of every slot as the number of a class.
+    pub fn classes(&self) -> &[i16] {
+        &self.classes
+    }
+
+    /// Whether every active point has weight 1.
+    pub fn all_count_once(&self) -> bool {
+        self.n_weighted == 0
     }
 
     /// The values of a point that the leaf model uses.

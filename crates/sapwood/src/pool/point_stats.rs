@@ -2,12 +2,18 @@
 
 use super::Pool;
 use crate::leaf::LeafModel;
+use crate::num::lanes::LANES;
+
+/// Entries summed at a time.
+const BLOCK: usize = 4 * LANES;
 
 /// Statistics of every active point about one origin. Derived from the pool, never saved.
 #[derive(Clone, Debug, Default)]
 pub struct PointStats {
     origin: Vec<f64>,
     stat_len: usize,
+    /// From one point to the next: whole lanes.
+    stride: usize,
     values: Vec<f64>,
 }
 
@@ -16,6 +22,7 @@ impl PointStats {
     pub fn renew<M: LeafModel>(&mut self, model: &M, pool: &Pool) {
         self.values.clear();
         self.stat_len = if model.keeps_point_stats() { model.stat_len() } else { 0 };
+        self.stride = self.stat_len.next_multiple_of(LANES);
         if self.stat_len > 0 {
             self.origin = model.origin();
             for &slot in pool.active() {
@@ -28,8 +35,8 @@ impl PointStats {
         if self.stat_len == 0 {
             return;
         }
-        self.values.resize(self.values.len().max((slot as usize + 1) * self.stat_len), 0.0);
-        let row = &mut self.values[slot as usize * self.stat_len..(slot as usize + 1) * self.stat_len];
+        self.values.resize(self.values.len().max((slot as usize + 1) * self.stride), 0.0);
+        let row = &mut self.values[slot as usize * self.stride..slot as usize * self.stride + self.stat_len];
         row.fill(0.0);
         model.observe(row, &self.origin, pool.point(slot), pool.weight(slot));
     }
@@ -51,7 +58,7 @@ impl PointStats {
     /// Take them away again.
     pub fn forget<M: LeafModel>(&self, model: &M, pool: &Pool, stats: &mut [f64], origin: &[f64], slot: u32) {
         if self.are_about(origin) {
-            let start = slot as usize * self.stat_len;
+            let start = slot as usize * self.stride;
             for (sum, value) in stats.iter_mut().zip(&self.values[start..start + self.stat_len]) {
                 *sum -= value;
             }
@@ -60,9 +67,38 @@ impl PointStats {
         }
     }
 
+    /// `sum <- statistics of some points`, added in their order. A few lanes of them at a time, which stay in the registers.
+    #[inline(always)]
+    pub fn sum(&self, slots: &[u32], sum: &mut [f64]) {
+        for (block, sum) in sum.chunks_mut(BLOCK).enumerate() {
+            let start = block * BLOCK;
+            match sum.len().div_ceil(LANES) {
+                1 => self.sum_lanes::<1>(start, slots, sum),
+                2 => self.sum_lanes::<2>(start, slots, sum),
+                3 => self.sum_lanes::<3>(start, slots, sum),
+                _ => self.sum_lanes::<4>(start, slots, sum),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn sum_lanes<const N: usize>(&self, start: usize, slots: &[u32], out: &mut [f64]) {
+        let mut sums = [[0.0; LANES]; N];
+        for &slot in slots {
+            let row = slot as usize * self.stride + start;
+            let (values, _) = self.values[row..row + N * LANES].as_chunks::<LANES>();
+            for (sum, values) in sums.iter_mut().zip(values) {
+                for lane in 0..LANES {
+                    sum[lane] += values[lane];
+                }
+            }
+        }
+        out.copy_from_slice(&sums.as_flattened()[..out.len()]);
+    }
+
     #[inline]
     pub fn add_to(&self, stats: &mut [f64], slot: u32) {
-        let start = slot as usize * self.stat_len;
+        let start = slot as usize * self.stride;
         for (sum, value) in stats.iter_mut().zip(&self.values[start..start + self.stat_len]) {
             *sum += value;
         }

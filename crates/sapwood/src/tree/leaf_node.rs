@@ -104,7 +104,13 @@ impl LeafNode {
     /// Statistics of active and retired points together.
     pub fn total(&self, out: &mut Vec<f64>) {
         out.clear();
-        out.extend(self.active.iter().zip(&self.retired).map(|(a, r)| a + r));
+        out.extend(self.totals());
+    }
+
+    /// The same, entry by entry.
+    #[inline]
+    pub fn totals(&self) -> impl Iterator<Item = f64> + Clone {
+        self.active.iter().zip(&self.retired).map(|(a, r)| a + r)
     }
 
     pub fn add_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32) {

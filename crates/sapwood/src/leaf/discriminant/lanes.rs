@@ -5,12 +5,14 @@ use pulp::{Arch, WithSimd};
 use super::Discriminant;
 use super::nested::{BayesFactors, bayes_factors, space_len};
 use super::predict;
-use crate::leaf::{Fit, LeafModel};
+use crate::leaf::{Batch, Fit, LeafModel};
 use crate::num::lanes::{LANES, Lane};
 
-/// `ln Z` of each row of statistics.
-pub fn ln_z_rows(model: &Discriminant, rows: &[f64], scratch: &mut Vec<Lane>, out: &mut [f64]) {
-    Arch::new().dispatch(Evidence { model, rows, abreast: Abreast::new(model, scratch), out });
+/// `ln Z` of each leaf of a batch.
+pub fn ln_z_batch(model: &Discriminant, batch: &mut Batch, scratch: &mut Vec<Lane>, out: &mut Vec<f64>) {
+    scratch.clear();
+    scratch.resize(space_len(&model.layout), [0.0; LANES]);
+    Arch::new().dispatch(Evidence { model, batch, space: scratch, out });
 }
 
 /// The posterior of each row of statistics.
@@ -48,9 +50,9 @@ impl<'a> Abreast<'a> {
 
 struct Evidence<'a> {
     model: &'a Discriminant,
-    rows: &'a [f64],
-    abreast: Abreast<'a>,
-    out: &'a mut [f64],
+    batch: &'a mut Batch,
+    space: &'a mut [Lane],
+    out: &'a mut Vec<f64>,
 }
 
 impl WithSimd for Evidence<'_> {
@@ -58,16 +60,14 @@ impl WithSimd for Evidence<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
-        let Self { model, rows, mut abreast, out } = self;
+        let Self { model, batch, space, out } = self;
         let layout = &model.layout;
-        for (rows, out) in rows.chunks(LANES * model.stat_len()).zip(out.chunks_mut(LANES)) {
-            let (_, ln_mean) = abreast.bayes_factors(model, rows).average(layout.covariance);
+        for (_, stats, n_leaves) in batch.blocks() {
+            let (_, ln_mean) = bayes_factors(layout, &model.ridge.squares, stats, space).average(layout.covariance);
             // Rounding may have brought a count just below zero.
-            let count = |ix: usize| abreast.stats[ix].map(|count| count.max(0.0));
+            let count = |ix: usize| stats[ix].map(|count| if count > 0.0 { count } else { 0.0 });
             let ln_counts = model.counts.ln_z_lanes(count(0), (0..layout.n_classes).map(|class| count(layout.count(class))));
-            for (lane, value) in out.iter_mut().enumerate() {
-                *value = ln_counts[lane] + ln_mean[lane];
-            }
+            out.extend((0..n_leaves).map(|lane| ln_counts[lane] + ln_mean[lane]));
         }
     }
 }

@@ -16,7 +16,7 @@ pub use layout::{Covariance, Shape};
 pub use ridge::Ridge;
 
 use super::gaussian::with_scratch;
-use super::{Fit, LeafModel, Multinomial, SWAMPED, Scale};
+use super::{Batch, Fit, LeafModel, Multinomial, SWAMPED, Scale};
 use crate::config::Division;
 use crate::num::lanes::Lane;
 use crate::num::ln;
@@ -242,12 +242,8 @@ impl LeafModel for Discriminant {
         counts_ok && (0..self.layout.n_inputs).all(squares_ok)
     }
 
-    fn posterior_row(&self, total: &[f64], _origin: &[f64], row: &mut [f64]) {
-        row.copy_from_slice(total);
-    }
-
-    fn ln_z_rows(&self, rows: &[f64], _n: &[f64], scratch: &mut Vec<Lane>, out: &mut [f64]) {
-        lanes::ln_z_rows(self, rows, scratch, out);
+    fn ln_z_batch(&self, batch: &mut Batch, scratch: &mut Vec<Lane>, out: &mut Vec<f64>) {
+        lanes::ln_z_batch(self, batch, scratch, out);
     }
 
     fn fit(&self, total: &[f64], _origin: &[f64], fit: &mut Fit) -> bool {

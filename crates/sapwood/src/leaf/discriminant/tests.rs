@@ -2,6 +2,7 @@
 //! themselves are checked against the slow reference in its own crate.
 
 use super::*;
+use crate::leaf::batch::ln_z_of_each;
 use crate::num::exp;
 use crate::num::special::{normal_cdf, normal_pdf, normal_quantile};
 use crate::rng::{Purpose, Stream};
@@ -52,9 +53,7 @@ fn stats_of(model: &Discriminant, origin: &[f64], points: &[Vec<f64>]) -> Vec<f6
 }
 
 fn ln_z(model: &Discriminant, stats: &[f64]) -> f64 {
-    let mut ln_z = [0.0];
-    model.ln_z_rows(stats, &stats[..1], &mut Vec::new(), &mut ln_z);
-    ln_z[0]
+    ln_z_of_each(model, &[stats.to_vec()], &[])[0]
 }
 
 fn fit_of(model: &Discriminant, stats: &[f64]) -> Fit {
@@ -179,8 +178,8 @@ fn many_leaves_at_once_are_the_same_as_one_at_a_time() {
         rows[4 * model.stat_len()..5 * model.stat_len()].iter_mut().for_each(|v| *v *= 1e60);
         rows[5 * model.stat_len() + model.layout.first(0).start] += 1e-13;
         rows[5 * model.stat_len() + model.layout.count(0)] = 0.0;
-        let mut together = vec![0.0; 11];
-        model.ln_z_rows(&rows, &[0.0; 11], &mut Vec::new(), &mut together);
+        let leaves: Vec<Vec<f64>> = rows.chunks(model.stat_len()).map(<[f64]>::to_vec).collect();
+        let together = ln_z_of_each(&model, &leaves, &[]);
         let mut fits = vec![Fit::default(); 11];
         model.fit_rows(&rows, &[], &mut Vec::new(), &mut fits, &mut [true; 11]);
         for (ix, row) in rows.chunks(model.stat_len()).enumerate() {
@@ -226,8 +225,7 @@ fn a_leaf_of_one_class_is_a_multinomial_leaf() {
             let stats = stats_of(&model, &origin, &one_class);
             let mut multinomial = vec![0.0; counts.stat_len()];
             one_class.iter().for_each(|point| counts.observe(&mut multinomial, &[], &point[..1], 1.0));
-            let mut expected = [0.0];
-            counts.ln_z_rows(&multinomial, &multinomial[..1], &mut Vec::new(), &mut expected);
+            let expected = ln_z_of_each(&counts, &[multinomial], &[]);
             assert_close(ln_z(&model, &stats), expected[0], 1e-10);
         }
     }
@@ -247,8 +245,7 @@ fn inputs_that_say_nothing_do_not_pay() {
             let stats = stats_of(&model, &origin, &leaf);
             let mut multinomial = vec![0.0; counts.stat_len()];
             leaf.iter().for_each(|point| counts.observe(&mut multinomial, &[], &point[..1], 1.0));
-            let mut alone = [0.0];
-            counts.ln_z_rows(&multinomial, &multinomial[..1], &mut Vec::new(), &mut alone);
+            let alone = ln_z_of_each(&counts, &[multinomial], &[]);
             sum += ln_z(&model, &stats) - alone[0];
         }
         assert!(sum / f64::from(n_leaves as u32) < -0.1, "{layout:?}: {}", sum / f64::from(n_leaves as u32));

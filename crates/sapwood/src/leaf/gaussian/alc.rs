@@ -28,34 +28,53 @@ impl WithSimd for Kernel<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
-        let Self { model, fit, origin, bounds: Bounds { lower, upper, volume }, points: PointsOf { pool, slots }, out } = self;
-        let m = model.n_coefficients();
+        // With the number of coefficients known, the loops unroll and the lanes stay in the registers.
+        match self.model.n_coefficients() {
+            1 => self.run(&mut [[0.0; LANES]; 1]),
+            2 => self.run(&mut [[0.0; LANES]; 2]),
+            3 => self.run(&mut [[0.0; LANES]; 3]),
+            4 => self.run(&mut [[0.0; LANES]; 4]),
+            5 => self.run(&mut [[0.0; LANES]; 5]),
+            6 => self.run(&mut [[0.0; LANES]; 6]),
+            m @ 7..=32 => self.run(&mut [[0.0; LANES]; 32][..m]),
+            m => self.run(&mut vec![[0.0; LANES]; m]),
+        }
+    }
+}
+
+impl Kernel<'_> {
+    /// `g` has a lane for each coefficient.
+    #[inline(always)]
+    fn run(self, g: &mut [Lane]) {
+        let Self { model: _, fit, origin, bounds: Bounds { lower, upper, volume }, points: PointsOf { pool, slots }, out } = self;
+        let m = g.len();
         // With two or fewer degrees of freedom the variance does not exist; the scale stands in for it.
         let variance = fit.sum_of_squares / if fit.df > 2.0 { fit.df - 2.0 } else { fit.df };
-        super::with_lanes(m, |g| {
-            for some in slots.chunks(LANES) {
-                g[0] = [1.0; LANES];
-                for (lane, &slot) in some.iter().enumerate() {
-                    for (i, (value, origin)) in pool.point(slot)[..m - 1].iter().zip(origin).enumerate() {
-                        g[i + 1][lane] = value - origin;
-                    }
+        let factor = &fit.factor[..packed_ix(m, 0)];
+        for some in slots.chunks(LANES) {
+            g[0] = [1.0; LANES];
+            for (lane, &slot) in some.iter().enumerate() {
+                for (i, (value, origin)) in pool.point(slot)[..m - 1].iter().zip(origin).enumerate() {
+                    g[i + 1][lane] = value - origin;
                 }
-                let leverage = solve(&fit.factor, g);
-                let mut centre = g[0];
-                let mut spread = [0.0; LANES];
-                for i in 0..m - 1 {
-                    let middle = 0.5 * (lower[i] + upper[i]) - origin[i];
-                    let square = (upper[i] - lower[i]) * (upper[i] - lower[i]) / 12.0;
-                    for lane in 0..LANES {
-                        centre[lane] += g[i + 1][lane] * middle;
-                        spread[lane] += g[i + 1][lane] * g[i + 1][lane] * square;
-                    }
-                }
-                out.extend(
-                    (0..some.len()).map(|lane| variance / (1.0 + leverage[lane]) * volume * (centre[lane] * centre[lane] + spread[lane])),
-                );
             }
-        });
+            let leverage = solve(factor, g);
+            let mut centre = g[0];
+            let mut spread = [0.0; LANES];
+            for i in 0..m - 1 {
+                let middle = 0.5 * (lower[i] + upper[i]) - origin[i];
+                let square = (upper[i] - lower[i]) * (upper[i] - lower[i]) / 12.0;
+                for lane in 0..LANES {
+                    centre[lane] += g[i + 1][lane] * middle;
+                    spread[lane] += g[i + 1][lane] * g[i + 1][lane] * square;
+                }
+            }
+            let mut scores = [0.0; LANES];
+            for lane in 0..LANES {
+                scores[lane] = variance / (1.0 + leverage[lane]) * volume * (centre[lane] * centre[lane] + spread[lane]);
+            }
+            out.extend_from_slice(&scores[..some.len()]);
+        }
     }
 }
 

@@ -6,24 +6,20 @@
 use pulp::{Arch, WithSimd};
 
 use super::Gaussian;
-use crate::leaf::LeafModel;
+use crate::leaf::Batch;
 use crate::num::cholesky::packed_ix;
 use crate::num::lanes::{LANES, Lane, ln_gamma_lanes, ln_lanes};
-use crate::num::{LN_2PI, ln};
+use crate::num::{LN_2PI, ln, outside};
 
-/// `ln Z` of each row of posterior moments; minus infinity where a pivot is not positive or no degree of freedom is left.
-pub fn ln_z_rows(model: &Gaussian, rows: &[f64], n: &[f64], scratch: &mut Vec<Lane>, out: &mut [f64]) {
-    scratch.clear();
-    scratch.resize(model.stat_len(), [0.0; LANES]);
-    Arch::new().dispatch(Kernel { model, rows, n, a: scratch, out });
+/// `ln Z` of each leaf of a batch; minus infinity where a pivot is not positive or no degree of freedom is left.
+pub fn ln_z_batch(model: &Gaussian, batch: &mut Batch, out: &mut Vec<f64>) {
+    Arch::new().dispatch(Kernel { model, batch, out });
 }
 
 struct Kernel<'a> {
     model: &'a Gaussian,
-    rows: &'a [f64],
-    n: &'a [f64],
-    a: &'a mut [Lane],
-    out: &'a mut [f64],
+    batch: &'a mut Batch,
+    out: &'a mut Vec<f64>,
 }
 
 impl WithSimd for Kernel<'_> {
@@ -31,61 +27,115 @@ impl WithSimd for Kernel<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
-        let Self { model, rows, n, a, out } = self;
-        let stat_len = model.stat_len();
-        let m = model.n_coefficients();
-        for (at, out) in out.chunks_mut(LANES).enumerate() {
-            let first = at * LANES;
-            for lane in 0..LANES {
-                // Lanes beyond the last row repeat it.
-                let row = first + lane.min(out.len() - 1);
-                for (entry, value) in a.iter_mut().zip(&rows[row * stat_len..(row + 1) * stat_len]) {
-                    entry[lane] = *value;
-                }
-            }
-            let (product, residual, ln_scale, supported) = factor(a, m);
-            let n: Lane = std::array::from_fn(|lane| n[first + lane.min(out.len() - 1)]);
-            let df = n.map(|n| model.prior.df(n, m));
-            let s = residual.map(|residual| residual.max(model.prior.sum_of_squares_floor()));
-            let ln_det = ln_lanes(product);
-            let ln_half_s = ln_lanes(s.map(|s| 0.5 * s));
-            // A lane without a degree of freedom goes on with a harmless one.
-            let ln_gamma = ln_gamma_lanes(df.map(|df| if df > 0.0 { 0.5 * df } else { 1.0 }));
-            let ln_constant = model.prior.ln_constant(m);
-            for (lane, value) in out.iter_mut().enumerate() {
-                let ln_z = ln_constant - 0.5 * (n[lane] * LN_2PI + ln_det[lane] + ln_scale[lane]) + ln_gamma[lane]
-                    - 0.5 * df[lane] * ln_half_s[lane];
-                *value = if supported[lane] && df[lane] > 0.0 && s[lane] > 0.0 { ln_z } else { f64::NEG_INFINITY };
-            }
+        // With the number of coefficients known, the loops unroll and a small matrix stays in the registers.
+        match self.model.n_coefficients() {
+            1 => self.run(Known::<1, 3>),
+            2 => self.run(Known::<2, 6>),
+            3 => self.run(Known::<3, 10>),
+            4 => self.run(Known::<4, 15>),
+            5 => self.run(Known::<5, 21>),
+            6 => self.run(Known::<6, 28>),
+            m => self.run(Any(m)),
         }
     }
 }
 
-/// `L D L'` of the leading `m` rows: the product of the pivots (with logs taken out where it grew too far), the residual of the last row,
-/// and whether every pivot was positive.
+impl Kernel<'_> {
+    #[inline(always)]
+    fn run(self, size: impl Size) {
+        let Self { model, batch, out } = self;
+        let m = model.n_coefficients();
+        let ln_constant = model.prior.ln_constant(m);
+        let (nothing, floor) = (model.prior.df(0.0, m), model.prior.sum_of_squares_floor());
+        for (n, stats, n_leaves) in batch.blocks() {
+            let Factored { product, ln_scale, residual, supported } = size.factor(stats);
+            let mut s = [0.0; LANES];
+            let mut half_df = [0.0; LANES];
+            let mut refused = [0.0; LANES];
+            for lane in 0..LANES {
+                let df = nothing + n[lane];
+                s[lane] = if residual[lane] > floor { residual[lane] } else { floor };
+                let good = (df > 0.0) & (s[lane] > 0.0) & (supported[lane] > 0.0);
+                refused[lane] = if good { 0.0 } else { f64::NEG_INFINITY };
+                // A lane that is refused goes on with harmless numbers.
+                half_df[lane] = if df > 0.0 { 0.5 * df } else { 1.0 };
+                s[lane] = if s[lane] > 0.0 { 0.5 * s[lane] } else { 1.0 };
+            }
+            let ln_det = ln_lanes(product);
+            let ln_half_s = ln_lanes(s);
+            let ln_gamma = ln_gamma_lanes(half_df);
+            let mut ln_z = [0.0; LANES];
+            for lane in 0..LANES {
+                let value = ln_constant - 0.5 * (n[lane] * LN_2PI + ln_det[lane] + ln_scale[lane]) + ln_gamma[lane]
+                    - half_df[lane] * ln_half_s[lane];
+                ln_z[lane] = if refused[lane] < 0.0 { f64::NEG_INFINITY } else { value };
+            }
+            out.extend_from_slice(&ln_z[..n_leaves]);
+        }
+    }
+}
+
+/// What a factorisation leaves.
+struct Factored {
+    /// The product of the pivots, apart from what `ln_scale` has of it.
+    product: Lane,
+    /// Logs taken out of the product where it grew too far.
+    ln_scale: Lane,
+    /// Of the last row.
+    residual: Lane,
+    /// Zero where a pivot was not positive.
+    supported: Lane,
+}
+
+/// The size of a matrix, and its factorisation.
+trait Size {
+    fn factor(&self, a: &mut [Lane]) -> Factored;
+}
+
+/// `M` coefficients, `LEN` entries.
+struct Known<const M: usize, const LEN: usize>;
+
+impl<const M: usize, const LEN: usize> Size for Known<M, LEN> {
+    #[inline(always)]
+    fn factor(&self, a: &mut [Lane]) -> Factored {
+        const { assert!(LEN == (M + 1) * (M + 2) / 2) };
+        let mut own: [Lane; LEN] = (&*a).try_into().expect("statistics of this many coefficients");
+        factor(&mut own, M)
+    }
+}
+
+/// Any number of coefficients.
+struct Any(usize);
+
+impl Size for Any {
+    #[inline(always)]
+    fn factor(&self, a: &mut [Lane]) -> Factored {
+        factor(a, self.0)
+    }
+}
+
+/// `L D L'` of the leading `m` rows.
 #[inline(always)]
-fn factor(a: &mut [Lane], m: usize) -> (Lane, Lane, Lane, [bool; LANES]) {
+fn factor(a: &mut [Lane], m: usize) -> Factored {
     let mut product = [1.0; LANES];
     let mut ln_scale = [0.0; LANES];
-    let mut supported = [true; LANES];
+    let mut supported = [1.0; LANES];
     for j in 0..m {
         let pivot_row = packed_ix(j, 0);
         let pivot = a[pivot_row + j];
         let mut inverse = [0.0; LANES];
+        let mut is_far = 0;
         for lane in 0..LANES {
-            supported[lane] &= pivot[lane] > 0.0;
+            let positive = pivot[lane] > 0.0;
+            supported[lane] = if positive { supported[lane] } else { 0.0 };
             // A lane that has failed goes on with a harmless pivot.
-            let safe = if pivot[lane] > 0.0 { pivot[lane] } else { 1.0 };
+            let safe = if positive { pivot[lane] } else { 1.0 };
             product[lane] *= safe;
             inverse[lane] = 1.0 / safe;
+            is_far |= too_far(product[lane]);
         }
-        let too_far = |p: &f64| !(1e-200..1e200).contains(p);
-        if product.iter().any(too_far) {
-            // Only in the lanes concerned: the others must not round differently because of them.
-            for (product, ln_scale) in product.iter_mut().zip(&mut ln_scale).filter(|(product, _)| too_far(product)) {
-                *ln_scale += ln(*product);
-                *product = 1.0;
-            }
+        if is_far != 0 {
+            take_logs_out(&mut product, &mut ln_scale);
         }
         // Column j holds the unscaled entries; what is below and to the right loses their outer product over the pivot.
         for i in j + 1..=m {
@@ -103,5 +153,19 @@ fn factor(a: &mut [Lane], m: usize) -> (Lane, Lane, Lane, [bool; LANES]) {
             }
         }
     }
-    (product, a[packed_ix(m, m)], ln_scale, supported)
+    Factored { product, ln_scale, residual: a[packed_ix(m, m)], supported }
+}
+
+#[inline(always)]
+fn too_far(product: f64) -> u64 {
+    outside(product, 1e-200, 1e200)
+}
+
+/// Only in the lanes concerned: the others must not round differently because of them.
+#[cold]
+fn take_logs_out(product: &mut Lane, ln_scale: &mut Lane) {
+    for (product, ln_scale) in product.iter_mut().zip(ln_scale).filter(|(product, _)| too_far(**product) != 0) {
+        *ln_scale += ln(*product);
+        *product = 1.0;
+    }
 }

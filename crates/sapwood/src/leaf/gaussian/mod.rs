@@ -16,10 +16,10 @@ mod prior;
 
 pub use prior::{FixedPrior, GaussianPrior, Pseudo};
 
-use super::{Bounds, Fit, LeafModel, PointsOf, SWAMPED, Scale};
+use super::{Batch, Bounds, Fit, LeafModel, PointsOf, SWAMPED, Scale};
 use crate::config::Division;
 use crate::num::cholesky::{factor_leading, forward_solve, packed_ix, packed_len};
-use crate::num::lanes::{LANES, Lane};
+use crate::num::lanes::Lane;
 use crate::num::special::{ln_gamma, normal_cdf, normal_pdf};
 use crate::num::{LN_2PI, ln};
 use crate::predict::StudentT;
@@ -106,13 +106,6 @@ impl Gaussian {
 pub(super) fn with_scratch<T>(len: usize, f: impl FnOnce(&mut [f64]) -> T) -> T {
     const ON_STACK: usize = 32;
     if len <= ON_STACK { f(&mut [0.0; ON_STACK][..len]) } else { f(&mut vec![0.0; len]) }
-}
-
-/// The same for a slice of lanes.
-#[inline(always)]
-fn with_lanes<T>(len: usize, f: impl FnOnce(&mut [Lane]) -> T) -> T {
-    const ON_STACK: usize = 32;
-    if len <= ON_STACK { f(&mut [[0.0; LANES]; ON_STACK][..len]) } else { f(&mut vec![[0.0; LANES]; len]) }
 }
 
 /// Express packed augmented moments about `to` instead of `from`.
@@ -271,13 +264,13 @@ impl LeafModel for Gaussian {
         stats[0] >= 0.0 && proper.posterior(stats, origin, &mut Vec::new()).is_some_and(|(df, s)| df.is_finite() && s.is_finite())
     }
 
-    fn posterior_row(&self, total: &[f64], origin: &[f64], row: &mut [f64]) {
-        row.copy_from_slice(total);
-        self.prior.add_to(row, origin);
+    fn prior_stats(&self, origin: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        self.prior.add_to(out, origin);
     }
 
-    fn ln_z_rows(&self, rows: &[f64], n: &[f64], scratch: &mut Vec<Lane>, out: &mut [f64]) {
-        lanes::ln_z_rows(self, rows, n, scratch, out);
+    fn ln_z_batch(&self, batch: &mut Batch, _scratch: &mut Vec<Lane>, out: &mut Vec<f64>) {
+        lanes::ln_z_batch(self, batch, out);
     }
 
     fn retired_bonus(&self) -> f64 {

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 use super::*;
+use crate::leaf::batch::ln_z_of_each;
 use crate::pool::Pool;
 use crate::rng::{Purpose, Stream};
 
@@ -59,11 +60,7 @@ fn stats_of(model: &Gaussian, origin: &[f64], points: &[Vec<f64>], weight: f64) 
 }
 
 fn ln_z(model: &Gaussian, stats: &[f64], origin: &[f64]) -> f64 {
-    let mut row = vec![0.0; stats.len()];
-    model.posterior_row(stats, origin, &mut row);
-    let mut ln_z = [0.0];
-    model.ln_z_rows(&row, &stats[..1], &mut Vec::new(), &mut ln_z);
-    ln_z[0]
+    ln_z_of_each(model, &[stats.to_vec()], origin)[0]
 }
 
 fn fit_of(model: &Gaussian, stats: &[f64], origin: &[f64]) -> Fit {
@@ -421,17 +418,11 @@ fn evidence_of_many_leaves_is_that_of_each() {
         let origin = vec![1.5; model.point_len()];
         let all = points(model.n_regressors, 60, 51);
         for n_rows in [0, 1, 2, 7, 8, 9, 33] {
-            let (mut rows, mut n, mut want) = (Vec::new(), Vec::new(), Vec::new());
-            for row in 0..n_rows {
-                // From no points at all, which the reference prior does not support.
-                let stats = stats_of(&model, &origin, &all[..(7 * row) % 60], 1.0);
-                rows.resize(rows.len() + model.stat_len(), 0.0);
-                model.posterior_row(&stats, &origin, &mut rows[row * model.stat_len()..]);
-                n.push(stats[0]);
-                want.push(ln_z(&model, &stats, &origin));
-            }
-            let mut got = vec![0.0; n_rows];
-            model.ln_z_rows(&rows, &n, &mut Vec::new(), &mut got);
+            // From no points at all, which the reference prior does not support.
+            let leaves: Vec<Vec<f64>> = (0..n_rows).map(|row| stats_of(&model, &origin, &all[..(7 * row) % 60], 1.0)).collect();
+            let want: Vec<f64> = leaves.iter().map(|stats| ln_z(&model, stats, &origin)).collect();
+            let got = ln_z_of_each(&model, &leaves, &origin);
+            assert_eq!(got.len(), n_rows);
             for (got, want) in got.iter().zip(&want) {
                 if *want == f64::NEG_INFINITY {
                     assert_eq!(*got, *want);
@@ -623,21 +614,16 @@ fn company_does_not_change_a_bit() {
     for model in models() {
         let origin = vec![1.5; model.point_len()];
         // Units far apart, so that some products of pivots leave the range where one logarithm will do.
-        let rows: Vec<Vec<f64>> = (0..8)
+        let leaves: Vec<Vec<f64>> = (0..8)
             .map(|row| {
                 let unit = 10f64.powi(30 * (row % 4));
                 let few: Vec<Vec<f64>> = points(model.n_regressors, 20, 55).iter().map(|p| p.iter().map(|v| unit * v).collect()).collect();
-                let mut posterior = vec![0.0; model.stat_len()];
-                model.posterior_row(&stats_of(&model, &origin, &few, 1.0), &origin, &mut posterior);
-                posterior
+                stats_of(&model, &origin, &few, 1.0)
             })
             .collect();
-        let mut together = vec![0.0; rows.len()];
-        model.ln_z_rows(&rows.concat(), &[20.0; 8], &mut Vec::new(), &mut together);
-        for (row, beside) in rows.iter().zip(&together) {
-            let mut alone = [0.0];
-            model.ln_z_rows(row, &[20.0], &mut Vec::new(), &mut alone);
-            assert_eq!(alone[0].to_bits(), beside.to_bits());
+        let together = ln_z_of_each(&model, &leaves, &origin);
+        for (stats, beside) in leaves.iter().zip(&together) {
+            assert_eq!(ln_z(&model, stats, &origin).to_bits(), beside.to_bits());
         }
     }
 }

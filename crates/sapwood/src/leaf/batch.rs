@@ -1,0 +1,79 @@
+//! Leaves side by side, eight abreast, as the functions that compute many evidences at once want them.
+
+use crate::num::lanes::{LANES, Lane};
+
+/// Statistics of leaves in blocks of eight. A block holds a lane of numbers of points, and then a lane for each entry of the statistics,
+/// with the prior's entry added.
+///
+/// Leaves are written here entry by entry as they come up, long before they are read: to transpose them just before they are read would make
+/// the processor wait for its own stores.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    block_len: usize,
+    lanes: Vec<Lane>,
+    n_leaves: usize,
+}
+
+impl Batch {
+    /// Start over, with statistics of `stat_len` entries.
+    pub fn begin(&mut self, stat_len: usize) {
+        self.block_len = 1 + stat_len;
+        self.n_leaves = 0;
+    }
+
+    pub fn len(&self) -> usize {
+        self.n_leaves
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.n_leaves == 0
+    }
+
+    /// Add a leaf of `n_points`: its statistics and those that the prior stands for.
+    #[inline(always)]
+    pub fn push(&mut self, n_points: f64, total: impl Iterator<Item = f64>, prior: &[f64]) {
+        let lane = self.n_leaves % LANES;
+        let start = self.n_leaves / LANES * self.block_len;
+        self.n_leaves += 1;
+        if self.lanes.len() < start + self.block_len {
+            self.lanes.resize(start + self.block_len, [0.0; LANES]);
+        }
+        let (n, entries) = self.lanes[start..start + self.block_len].split_first_mut().expect("a block has entries");
+        for ((entry, value), prior) in entries.iter_mut().zip(total).zip(prior) {
+            entry[lane] = value + prior;
+        }
+        n[lane] = n_points;
+    }
+
+    /// The blocks: numbers of points, statistics, and how many lanes are in use. Lanes beyond the last leaf repeat it.
+    #[inline(always)]
+    pub fn blocks(&mut self) -> impl Iterator<Item = (&Lane, &mut [Lane], usize)> {
+        let (n_leaves, block_len) = (self.n_leaves, self.block_len);
+        let n_blocks = n_leaves.div_ceil(LANES);
+        let in_use = move |block: usize| (n_leaves - block * LANES).min(LANES);
+        self.lanes[..n_blocks * block_len].chunks_exact_mut(block_len.max(1)).enumerate().map(move |(at, block)| {
+            let n_used = in_use(at);
+            if n_used < LANES {
+                for entry in &mut *block {
+                    let last = entry[n_used - 1];
+                    entry[n_used..].fill(last);
+                }
+            }
+            let (n, stats) = block.split_first_mut().expect("a block has entries");
+            (&*n, stats, n_used)
+        })
+    }
+}
+
+/// The evidence of each of some leaves about one origin, computed together.
+#[cfg(test)]
+pub fn ln_z_of_each<M: super::LeafModel>(model: &M, leaves: &[Vec<f64>], origin: &[f64]) -> Vec<f64> {
+    let mut batch = Batch::default();
+    batch.begin(model.stat_len());
+    let mut prior = vec![0.0; model.stat_len()];
+    model.prior_stats(origin, &mut prior);
+    leaves.iter().for_each(|stats| batch.push(stats[0], stats.iter().copied(), &prior));
+    let mut ln_z = Vec::new();
+    model.ln_z_batch(&mut batch, &mut Vec::new(), &mut ln_z);
+    ln_z
+}
