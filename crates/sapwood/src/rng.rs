@@ -6,8 +6,6 @@
 
 use pulp::{Arch, WithSimd};
 
-use crate::num::lanes::LANES;
-
 /// What a draw is for. Two purposes never share a random number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -40,9 +38,9 @@ fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     counter
 }
 
-/// [`philox`] of eight counters. Words of 32 bits stand in 64: the processor has a product of such words, and the compiler finds it.
+/// [`philox`] with its words of 32 bits in 64: the processor has a product of such words for many lanes, and the compiler finds it.
 #[inline(always)]
-fn philox_lanes(counter: [[u64; LANES]; 4], mut key: [u32; 2]) -> [[u64; LANES]; 4] {
+fn philox_wide(counter: [u64; 4], mut key: [u32; 2]) -> [u64; 4] {
     const WORD: u64 = u32::MAX as u64;
     let [mut a, mut b, mut c, mut d] = counter;
     for round in 0..ROUNDS {
@@ -50,14 +48,12 @@ fn philox_lanes(counter: [[u64; LANES]; 4], mut key: [u32; 2]) -> [[u64; LANES];
             key[0] = key[0].wrapping_add(WEYL[0]);
             key[1] = key[1].wrapping_add(WEYL[1]);
         }
-        for lane in 0..LANES {
-            let left = u64::from(MULTIPLIER[0]) * (a[lane] & WORD);
-            let right = u64::from(MULTIPLIER[1]) * (c[lane] & WORD);
-            a[lane] = right >> 32 ^ b[lane] ^ u64::from(key[0]);
-            b[lane] = right & WORD;
-            c[lane] = left >> 32 ^ d[lane] ^ u64::from(key[1]);
-            d[lane] = left & WORD;
-        }
+        let left = u64::from(MULTIPLIER[0]) * (a & WORD);
+        let right = u64::from(MULTIPLIER[1]) * (c & WORD);
+        a = right >> 32 ^ b ^ u64::from(key[0]);
+        b = right & WORD;
+        c = left >> 32 ^ d ^ u64::from(key[1]);
+        d = left & WORD;
     }
     [a, b, c, d]
 }
@@ -122,7 +118,7 @@ pub fn coin(uniform: f64) -> bool {
 }
 
 /// The first block of each particle's stream, spent as two uniforms of 53 bits and 22 bits left over: what most particles need for one step, at
-/// the cost of one block. Computed eight particles abreast.
+/// the cost of one block. Computed for many particles at once.
 #[derive(Clone, Debug, Default)]
 pub struct FirstBlocks {
     /// On (0, 1].
@@ -134,10 +130,9 @@ pub struct FirstBlocks {
 
 impl FirstBlocks {
     pub fn draw(&mut self, seed: u64, step: u64, n_particles: u32, purpose: Purpose) {
-        let n_rounded = (n_particles as usize).next_multiple_of(LANES);
-        self.positive.resize(n_rounded, 0.0);
-        self.uniform.resize(n_rounded, 0.0);
-        self.rest.resize(n_rounded, 0);
+        self.positive.resize(n_particles as usize, 0.0);
+        self.uniform.resize(n_particles as usize, 0.0);
+        self.rest.resize(n_particles as usize, 0);
         Arch::new().dispatch(Filling { blocks: self, of_particle_0: Stream::new(seed, step, 0, purpose) });
     }
 
@@ -160,17 +155,14 @@ impl WithSimd for Filling<'_> {
         let Self { blocks, of_particle_0 } = self;
         const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
         let [block, step, _, purpose] = of_particle_0.counter.map(u64::from);
-        let (positive, _) = blocks.positive.as_chunks_mut::<LANES>();
-        let (uniform, _) = blocks.uniform.as_chunks_mut::<LANES>();
-        let (rest, _) = blocks.rest.as_chunks_mut::<LANES>();
-        for (at, ((positive, uniform), rest)) in positive.iter_mut().zip(uniform).zip(rest).enumerate() {
-            let particles = std::array::from_fn(|lane| (at * LANES + lane) as u64);
-            let [a, b, c, d] = philox_lanes([[block; LANES], [step; LANES], particles, [purpose; LANES]], of_particle_0.key);
-            for lane in 0..LANES {
-                positive[lane] = ((a[lane] << 21 | b[lane] >> 11) as f64 + 1.0) * UNIT;
-                uniform[lane] = (c[lane] << 21 | d[lane] >> 11) as f64 * UNIT;
-                rest[lane] = ((b[lane] & 0x7FF) << 11 | (d[lane] & 0x7FF)) as u32;
-            }
+        // A plain loop over particles, which the compiler turns into one over lanes of them.
+        let n_particles = blocks.positive.len();
+        let (positive, uniform, rest) = (&mut blocks.positive[..], &mut blocks.uniform[..n_particles], &mut blocks.rest[..n_particles]);
+        for particle in 0..n_particles {
+            let [a, b, c, d] = philox_wide([block, step, particle as u64, purpose], of_particle_0.key);
+            positive[particle] = ((a << 21 | b >> 11) as f64 + 1.0) * UNIT;
+            uniform[particle] = (c << 21 | d >> 11) as f64 * UNIT;
+            rest[particle] = ((b & 0x7FF) << 11 | (d & 0x7FF)) as u32;
         }
     }
 }
@@ -190,7 +182,7 @@ mod tests {
         );
     }
 
-    /// Fails if a lane gets another particle's numbers, or words in 64 bits carry where words in 32 do not.
+    /// Fails if a particle gets another's numbers, or words in 64 bits carry where words in 32 do not.
     #[test]
     fn first_blocks_are_those_of_the_streams() {
         let (seed, step) = (0x1234_5678_9ABC_DEF0, 77 + (1 << 33));

@@ -53,10 +53,11 @@ impl Multinomial {
         for (class, counts) in counts.enumerate() {
             let (ln_gamma_k, product_k) = ln_gamma_parts_lanes(counts.map(|count| self.pseudo_count + count));
             for lane in 0..LANES {
-                // A class without counts contributes lnG(a0) - lnG(a0) = 0.
-                let gain = ln_gamma_k[lane] - self.ln_gamma_count;
-                ln_z[lane] += if counts[lane] > 0.0 { gain } else { 0.0 };
-                product[lane] /= if counts[lane] > 0.0 { product_k[lane] } else { 1.0 };
+                // A class without counts contributes lnG(a0) - lnG(a0) = 0. Said with factors of 0 and 1, which round nothing: the compiler
+                // would take the lanes apart to choose between the results.
+                let seen = if counts[lane] > 0.0 { 1.0 } else { 0.0 };
+                ln_z[lane] += (ln_gamma_k[lane] - self.ln_gamma_count) * seen;
+                product[lane] /= product_k[lane] * seen + (1.0 - seen);
             }
             if class % AT_A_TIME == AT_A_TIME - 1 {
                 let ln_product = ln_lanes(product);

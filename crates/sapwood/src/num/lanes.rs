@@ -12,12 +12,19 @@ use super::{exp, ln};
 pub const LANES: usize = 8;
 pub type Lane = [f64; LANES];
 
+/// The way around: kept apart, so that the way through stays short.
+#[cold]
+#[inline(never)]
+fn one_by_one<const L: usize>(x: [f64; L], f: impl Fn(f64) -> f64) -> [f64; L] {
+    x.map(f)
+}
+
 /// `ln` of each lane.
 #[inline(always)]
 pub fn ln_lanes<const L: usize>(x: [f64; L]) -> [f64; L] {
     // One rare argument sends all eight the slow way, which gives the others the same bits.
     if x.iter().fold(0, |rare, x| rare | has_rare_ln(*x)) != 0 {
-        return x.map(ln);
+        return one_by_one(x, ln);
     }
     let mut out = [0.0; L];
     for lane in 0..L {
@@ -37,7 +44,7 @@ pub fn exp_lanes<const L: usize>(x: [f64; L]) -> [f64; L] {
         usual[lane] = if x[lane] < NOTHING { 0.0 } else { x[lane] };
     }
     if usual.iter().fold(0, |rare, x| rare | has_rare_exp(*x)) != 0 {
-        return x.map(exp);
+        return one_by_one(x, exp);
     }
     let mut out = [0.0; L];
     for lane in 0..L {
