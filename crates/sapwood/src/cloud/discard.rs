@@ -1,10 +1,10 @@
 //! Which active point to retire. Scores live at the leaves and in a particle-summed tally; a step touches only what changed.
 
-use super::Cloud;
+use super::{Cloud, Tree};
 use crate::config::Discard;
 use crate::leaf::{Bounds, LeafModel, PointsOf};
 use crate::rng::{Purpose, Stream};
-use crate::tree::{Branch, NodeId};
+use crate::tree::{Branch, Forest, NodeId};
 
 /// The tally is summed afresh this often, so that the rounding of its updates cannot build up.
 const AFRESH_EVERY: u64 = 1024;
@@ -12,15 +12,53 @@ const AFRESH_EVERY: u64 = 1024;
 /// Working space for counting the particles at each leaf.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Census {
-    /// By leaf and by branch, the particles counted so far.
+    /// By leaf, the particles counted so far.
     at_leaf: Vec<u32>,
-    at_branch: Vec<u32>,
-    /// By branch, how many that refer to it have not handed on their count.
-    n_missing: Vec<u32>,
+    /// By branch the same, and how many that refer to it have not handed on their count.
+    at_branch: Vec<(u32, u32)>,
     /// The leaves met, in a fixed order.
     leaves: Vec<usize>,
     /// Branches whose count is complete and not yet handed on.
-    open: Vec<(usize, u32)>,
+    open: Vec<usize>,
+}
+
+impl Census {
+    /// Count the particles that have each leaf. Every node of the forest is met once: it hands on the count of all that refer to it.
+    fn take(&mut self, forest: &Forest, trees: &[Tree]) {
+        self.at_leaf.clear();
+        self.at_leaf.resize(forest.n_leaf_slots(), 0);
+        self.at_branch.clear();
+        self.at_branch.extend(forest.branch_refs().iter().map(|refs| (0, *refs)));
+        self.leaves.clear();
+        for tree in trees {
+            self.meet(tree.root, tree.n_copies);
+            while let Some(ix) = self.open.pop() {
+                let n_particles = self.at_branch[ix].0;
+                let &Branch { left, right, .. } = forest.branch(ix);
+                self.meet(left, n_particles);
+                self.meet(right, n_particles);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn meet(&mut self, node: NodeId, n_particles: u32) {
+        let ix = node.ix();
+        if node.is_leaf() {
+            let at_leaf = &mut self.at_leaf[ix];
+            if *at_leaf == 0 {
+                self.leaves.push(ix);
+            }
+            *at_leaf += n_particles;
+        } else {
+            let (at_branch, n_missing) = &mut self.at_branch[ix];
+            *at_branch += n_particles;
+            *n_missing -= 1;
+            if *n_missing == 0 {
+                self.open.push(ix);
+            }
+        }
+    }
 }
 
 impl<M: LeafModel> Cloud<M> {
@@ -50,7 +88,8 @@ impl<M: LeafModel> Cloud<M> {
         if !self.uses_scores() {
             return;
         }
-        self.count_particles();
+        self.scratch.census.take(&self.forest, &self.trees);
+        self.fit_unscored();
         let afresh = self.step.is_multiple_of(AFRESH_EVERY);
         if afresh {
             self.tally.fill(0.0);
@@ -70,40 +109,19 @@ impl<M: LeafModel> Cloud<M> {
         }
     }
 
-    /// Count the particles that have each leaf. Every node of the forest is met once: it hands on the count of all that refer to it.
-    fn count_particles(&mut self) {
-        let Census { at_leaf, at_branch, n_missing, leaves, open } = &mut self.scratch.census;
-        let forest = &self.forest;
-        at_leaf.clear();
-        at_leaf.resize(forest.n_leaf_slots(), 0);
-        at_branch.clear();
-        at_branch.resize(forest.n_branch_slots(), 0);
-        n_missing.clear();
-        n_missing.extend_from_slice(forest.branch_refs());
-        leaves.clear();
-        let mut meet = |node: NodeId, n_particles: u32, open: &mut Vec<(usize, u32)>| {
-            let ix = node.ix();
-            if node.is_leaf() {
-                if at_leaf[ix] == 0 {
-                    leaves.push(ix);
-                }
-                at_leaf[ix] += n_particles;
-                return;
-            }
-            at_branch[ix] += n_particles;
-            n_missing[ix] -= 1;
-            if n_missing[ix] == 0 {
-                open.push((ix, at_branch[ix]));
-            }
-        };
-        for tree in &self.trees {
-            meet(tree.root, tree.n_copies, open);
-            while let Some((branch, n_particles)) = open.pop() {
-                let &Branch { left, right, .. } = forest.branch(branch);
-                meet(left, n_particles, open);
-                meet(right, n_particles, open);
-            }
+    /// Compute together the posteriors that the scores will ask for.
+    fn fit_unscored(&mut self) {
+        if !self.model.predicts_from_fit() {
+            return;
         }
+        let Self { forest, version, scratch, .. } = self;
+        let unknown = |ix: &&usize| {
+            let leaf = forest.leaf(**ix);
+            !leaf.scored && leaf.fit_at(*version).is_none()
+        };
+        scratch.fits.waiting.clear();
+        scratch.fits.waiting.extend(scratch.census.leaves.iter().filter(unknown));
+        self.fit_waiting();
     }
 
     fn add_to_tally(&mut self, leaf_ix: usize, n_particles: f64) {

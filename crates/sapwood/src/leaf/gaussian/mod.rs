@@ -11,6 +11,7 @@
 //! input by one forward solve.
 
 mod alc;
+mod fits;
 mod lanes;
 mod prior;
 
@@ -301,6 +302,10 @@ impl LeafModel for Gaussian {
                 false
             }
         }
+    }
+
+    fn fit_rows(&self, totals: &[f64], origins: &[f64], scratch: &mut Vec<Lane>, fits: &mut [Fit], supported: &mut [bool]) {
+        fits::fit_rows(self, totals, origins, scratch, fits, supported);
     }
 
     /// Without a unit there is no density to speak of.

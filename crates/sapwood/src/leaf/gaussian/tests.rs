@@ -627,3 +627,25 @@ fn company_does_not_change_a_bit() {
         }
     }
 }
+
+/// Fails if the posteriors of many leaves at once are not those of each, to the bit: one leaf's factor in another's lane, a stand-in left out.
+#[test]
+fn posteriors_of_many_leaves_are_those_of_each() {
+    for model in models() {
+        let all = points(model.n_regressors, 60, 57);
+        for n_leaves in [1, 8, 11] {
+            let origins: Vec<Vec<f64>> = (0..n_leaves).map(|leaf| vec![0.5 + leaf as f64; model.point_len()]).collect();
+            // From no points at all, which the reference prior does not support.
+            let totals: Vec<Vec<f64>> = (0..n_leaves).map(|leaf| stats_of(&model, &origins[leaf], &all[..5 * leaf], 1.0)).collect();
+            let mut fits = vec![Fit::default(); n_leaves];
+            let mut supported = vec![true; n_leaves];
+            model.fit_rows(&totals.concat(), &origins.concat(), &mut Vec::new(), &mut fits, &mut supported);
+            for leaf in 0..n_leaves {
+                let mut alone = Fit::default();
+                assert_eq!(supported[leaf], model.fit(&totals[leaf], &origins[leaf], &mut alone));
+                let bits = |fit: &Fit| [&fit.factor[..], &[fit.df, fit.sum_of_squares]].concat().iter().map(|v| v.to_bits()).collect::<Vec<u64>>();
+                assert_eq!(bits(&fits[leaf]), bits(&alone));
+            }
+        }
+    }
+}
