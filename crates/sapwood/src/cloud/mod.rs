@@ -3,6 +3,7 @@
 //! Particles with the same tree are kept once, with a number of copies. Equal stays and equal prunes are one tree; only grows are drawn a
 //! particle at a time. Particle numbers, which key the random draws, count through the copies of the trees in order.
 
+mod alike;
 mod discard;
 mod evidence;
 mod fits;

@@ -62,10 +62,9 @@ impl<M: LeafModel> Cloud<M> {
     pub(super) fn propagate(&mut self, places: &[Place], x: &[f64]) {
         let mut scratch = std::mem::take(&mut self.scratch.propagate);
         let visits = std::mem::take(&mut self.scratch.visits);
-        let visit = |leaf: usize| visits.number(leaf);
         scratch.queue.begin(&self.model);
-        scratch.proposals.draw(self, places, visits.len(), visit);
-        scratch.proposals.evaluate(self, &mut scratch.queue, visit);
+        scratch.proposals.draw(self, places, &visits);
+        scratch.proposals.evaluate(self, &mut scratch.queue);
         self.consider_prunes(places, &mut scratch.prunes, &mut scratch.queue);
         scratch.queue.finish(&self.model);
         scratch.proposals.collect(&scratch.queue);
@@ -252,7 +251,7 @@ impl<M: LeafModel> Cloud<M> {
         self.divide_retired(self.forest.leaf(place.leaf), &split, n_left, left_retired, right_retired);
         let children = [(self.forest.new_leaf(), true), (self.forest.new_leaf(), false)];
         let [parent, left, right] = self.forest.three_leaves_mut([place.leaf, children[0].0, children[1].0]);
-        divide_slots(parent, &self.pool, &split, &mut left.slots, &mut right.slots);
+        divide_slots(parent, &self.pool, &split, left, right);
         for (child_ix, is_left) in children {
             let (parent, child) = self.forest.two_leaves_mut(place.leaf, child_ix);
             child.origin.extend_from_slice(&parent.origin);

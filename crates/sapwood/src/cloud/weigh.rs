@@ -1,5 +1,6 @@
 //! How well each particle predicts the new point, and taking it in.
 
+use super::alike::Alike;
 use super::evidence::Ticket;
 use super::{Cloud, Marks, Scratch};
 use crate::leaf::LeafModel;
@@ -12,6 +13,7 @@ use crate::tree::{LeafEvidence, Place};
 pub(super) struct Visits {
     number: Marks<u32>,
     all: Vec<Visit>,
+    alike: Alike,
     /// The version of the prior that they were weighed under.
     version: u64,
 }
@@ -19,6 +21,9 @@ pub(super) struct Visits {
 #[derive(Clone, Copy, Debug)]
 struct Visit {
     leaf: usize,
+    /// The first visit to a leaf with the same points, and to one with the same statistics too.
+    same_points: u32,
+    same_content: u32,
     /// In the queue: the leaf as it is, where that is not known, and with the new point.
     before: Option<Ticket>,
     after: Option<Ticket>,
@@ -35,6 +40,12 @@ impl Visits {
     /// The number of a leaf that was visited.
     pub fn number(&self, leaf: usize) -> usize {
         self.number.get(leaf).expect("a visited leaf") as usize
+    }
+
+    /// One number for all leaves with the same points, and one for those with the same statistics too.
+    pub fn alike(&self, leaf: usize) -> (usize, usize) {
+        let Visit { same_points, same_content, .. } = self.all[self.number(leaf)];
+        (same_points as usize, same_content as usize)
     }
 }
 
@@ -66,10 +77,11 @@ impl<M: LeafModel> Cloud<M> {
     /// Where it is a ratio of evidences, the one with the point is what a stay will need next.
     fn visit(&mut self, places: &[Place], slot: u32) {
         let Self { forest, model, pool, point_stats, settings, scratch, version, .. } = self;
-        let Scratch { visits: Visits { number, all, version: weighed_under }, queue, active, .. } = scratch;
+        let Scratch { visits: Visits { number, all, alike, version: weighed_under }, queue, active, .. } = scratch;
         let kind = settings.config.evidence;
         number.begin(forest.n_leaf_slots());
         all.clear();
+        alike.begin(places.len());
         queue.begin(model);
         *weighed_under = *version;
         let by_evidence = model.evidence_predicts();
@@ -77,10 +89,16 @@ impl<M: LeafModel> Cloud<M> {
             if number.get(place.leaf).is_some() {
                 continue;
             }
-            number.set(place.leaf, all.len() as u32);
+            let own = all.len() as u32;
+            number.set(place.leaf, own);
             let leaf = forest.leaf(place.leaf);
-            let (mut before, mut after) = (None, None);
+            let leaf_of = |number: u32| all.get(number as usize).map_or(place.leaf, |visit: &Visit| visit.leaf);
+            let same_points = alike.same_points(forest, leaf, own, leaf_of);
+            let (mut before, mut after, mut same_content) = (None, None, own);
             if by_evidence {
+                same_content = alike.same_content(forest, leaf, own, leaf_of);
+            }
+            if by_evidence && same_content == own {
                 if leaf.evidence_at(*version).is_none() {
                     before = Some(queue.push(model, kind, leaf.totals(), &leaf.retired, &leaf.origin));
                 }
@@ -90,7 +108,7 @@ impl<M: LeafModel> Cloud<M> {
                 let total = active.iter().zip(&leaf.retired).map(|(a, r)| a + r);
                 after = Some(queue.push(model, kind, total, &leaf.retired, &leaf.origin));
             }
-            all.push(Visit { leaf: place.leaf, before, after, evidence: None, ln_weight: f64::NEG_INFINITY });
+            all.push(Visit { leaf: place.leaf, same_points, same_content, before, after, evidence: None, ln_weight: f64::NEG_INFINITY });
         }
         queue.finish(model);
         if !by_evidence {
@@ -100,7 +118,15 @@ impl<M: LeafModel> Cloud<M> {
         }
         let Self { forest, model, pool, scratch, version, .. } = self;
         let Scratch { visits: Visits { all, .. }, queue, total, .. } = scratch;
-        for visit in all.iter_mut() {
+        for at in 0..all.len() {
+            let first = all[all[at].same_content as usize];
+            let visit = &mut all[at];
+            if first.leaf != visit.leaf {
+                let (leaf, first_leaf) = forest.two_leaves_mut(visit.leaf, first.leaf);
+                leaf.agree_with(first_leaf);
+                (visit.evidence, visit.ln_weight) = (first.evidence, first.ln_weight);
+                continue;
+            }
             let leaf = forest.leaf_mut(visit.leaf);
             if let Some(before) = visit.before {
                 leaf.set_evidence(queue.get(before), *version);
@@ -126,14 +152,20 @@ impl<M: LeafModel> Cloud<M> {
     pub(super) fn take_in(&mut self, places: &[Place], slot: u32) {
         let Self { forest, model, pool, point_stats, scratch, version, .. } = self;
         let Scratch { visits, leaf_marks, total, .. } = scratch;
+        let renewed = *version != visits.version;
         leaf_marks.begin(forest.n_leaf_slots());
         for place in places.iter().filter(|place| leaf_marks.first_time(place.leaf)) {
             let leaf = forest.leaf_mut(place.leaf);
             leaf.add_point(model, pool, point_stats, slot);
-            if let Some(evidence) = visits.all[visits.number(place.leaf)].evidence.filter(|_| *version == visits.version) {
+            let number = visits.number(place.leaf);
+            let visit = &mut visits.all[number];
+            if let Some(evidence) = visit.evidence.filter(|_| !renewed) {
                 leaf.set_evidence(evidence, *version);
             }
-            leaf.keep_centred(model, pool, point_stats, total);
+            if leaf.keep_centred(model, pool, point_stats, total) || renewed {
+                // Summed afresh in the leaf's own order, which rounds in its own way.
+                visit.same_content = number as u32;
+            }
             if !leaf.scores.is_empty() || leaf.n_tallied > 0 {
                 leaf.scores.push(0.0);
             }

@@ -224,6 +224,7 @@ fn read_leaf<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>) -> Result<LeafNode>
     require(!leaf.scored || leaf.scores.len() == leaf.slots.len(), "a leaf's scores do not fit its points")?;
     require(leaf.scores.iter().all(|score| !score.is_nan()), "a discard score is not a number")?;
     require(leaf.slots.iter().all(|slot| (*slot as usize) < cloud.pool.n_slots()), "a leaf lists a point that does not exist")?;
+    leaf.fingerprint = leaf.slots.iter().fold(0, |set, slot| set ^ cloud.pool.fingerprint(*slot));
     Ok(leaf)
 }
 

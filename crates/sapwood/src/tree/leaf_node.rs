@@ -17,6 +17,8 @@ pub struct LeafEvidence {
 pub struct LeafNode {
     /// Slots of the active points in this leaf.
     pub slots: Vec<u32>,
+    /// Stands for the set of those points; see [`Pool::fingerprint`].
+    pub fingerprint: u64,
     pub origin: Vec<f64>,
     pub active: Vec<f64>,
     pub retired: Vec<f64>,
@@ -48,6 +50,7 @@ impl Clone for LeafNode {
     fn clone_from(&mut self, source: &Self) {
         self.clear();
         self.slots.extend_from_slice(&source.slots);
+        self.fingerprint = source.fingerprint;
         self.origin.extend_from_slice(&source.origin);
         self.active.extend_from_slice(&source.active);
         self.retired.extend_from_slice(&source.retired);
@@ -78,6 +81,7 @@ impl LeafNode {
     /// Empty the leaf, keeping its allocations.
     pub fn clear(&mut self) {
         self.slots.clear();
+        self.fingerprint = 0;
         self.origin.clear();
         self.active.clear();
         self.retired.clear();
@@ -115,6 +119,7 @@ impl LeafNode {
 
     pub fn add_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32) {
         self.slots.push(slot);
+        self.fingerprint ^= pool.fingerprint(slot);
         point_stats.observe(model, pool, &mut self.active, &self.origin, slot);
         self.invalidate();
     }
@@ -123,6 +128,7 @@ impl LeafNode {
     pub fn remove_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32) -> usize {
         let position = self.slots.iter().position(|&other| other == slot).expect("a leaf holds the points that fall in it");
         self.slots.swap_remove(position);
+        self.fingerprint ^= pool.fingerprint(slot);
         self.n_forgotten += 1;
         // Summing afresh after as many removals as there are points costs no more than the removals did, and bounds their error.
         point_stats.forget(model, pool, &mut self.active, &self.origin, slot);
@@ -169,6 +175,7 @@ impl LeafNode {
     /// Add another leaf's points and statistics to this one (a prune).
     pub fn merge<M: LeafModel>(&mut self, model: &M, other: &LeafNode) {
         self.slots.extend_from_slice(&other.slots);
+        self.fingerprint ^= other.fingerprint;
         self.n_forgotten += other.n_forgotten;
         add_shifted(model, &mut self.active, &self.origin, &other.active, &other.origin);
         add_shifted(model, &mut self.retired, &self.origin, &other.retired, &other.origin);
@@ -181,12 +188,24 @@ impl LeafNode {
         self.invalidate();
     }
 
-    /// Keep the origin near the data. Called as points come in, never by a question: questions leave every bit as it was.
-    pub fn keep_centred<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, total: &mut Vec<f64>) {
+    /// Keep the origin near the data; true if it had to be moved. Called as points come in, never by a question: questions leave every bit
+    /// as it was.
+    pub fn keep_centred<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, total: &mut Vec<f64>) -> bool {
         self.total(total);
-        if let Some(origin) = model.better_origin(total, &self.origin) {
-            self.recentre(model, pool, point_stats, &origin);
+        let better = model.better_origin(total, &self.origin);
+        if let Some(origin) = &better {
+            self.recentre(model, pool, point_stats, origin);
         }
+        better.is_some()
+    }
+
+    /// Take over the sums of a leaf with the same points about the same origin. They differ in rounding only, and no longer.
+    pub fn agree_with(&mut self, other: &LeafNode) {
+        self.active.copy_from_slice(&other.active);
+        self.n_forgotten = other.n_forgotten;
+        self.evidence = other.evidence;
+        self.evidence_version = other.evidence_version;
+        self.fit_version = 0;
     }
 
     /// The posterior under the prior's present version, computed if need be.

@@ -1,11 +1,11 @@
-//! What the proposals on one leaf along one dimension would do.
+//! What the proposals on leaves with the same points would do, along one dimension.
 //!
-//! Their cuts divide the leaf's points into intervals. Each point is added to its interval's sum once, whatever the number of proposals,
-//! and the largest interval not at all: it is what the others leave of the leaf. Where class counts are all that a leaf knows, the points
-//! below each cut are counted instead.
+//! Their cuts divide the points into intervals. Each point is added to its interval's sum once, whatever the number of proposals, and the
+//! largest interval not at all: it is what the others leave of the leaf. Where class counts are all that a leaf knows, the points below each
+//! cut are counted instead.
 
 use super::keys::{Column, Key, Keys, gather, gather_labels, select};
-use super::{NONE, Outcome, Outcomes, Proposal};
+use super::{Group, NONE, Outcome, Outcomes, Proposal};
 use crate::cloud::Cloud;
 use crate::cloud::evidence::{Queue, Ticket};
 use crate::config::Evidence;
@@ -13,21 +13,21 @@ use crate::leaf::LeafModel;
 use crate::rng::coin;
 use crate::tree::{LeafNode, Split};
 
-/// Working space for one leaf and dimension.
+/// Working space for one set of points and one dimension.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Work<K> {
-    /// By point of the leaf, how it compares.
+    /// By point, how it compares.
     keys: Keys<K>,
     labels: Keys<i16>,
     selection: Vec<K>,
-    /// Cuts in ascending order, each with its proposal.
-    cuts: Vec<(f64, u32)>,
-    /// What keys are compared with, and how many points are below; one for all cuts between the same two points.
+    /// Where cuts fall: what keys are compared with, and how many points are below. Ascending; one for all cuts between the same two points.
     sides: Vec<(K, u32)>,
-    /// By cut, its entry in `sides`.
+    /// By how many points are below, the entry in `sides`.
     side_of: Vec<u32>,
-    /// Statistics of the points below each side, one after another.
-    below: Vec<f64>,
+    /// Statistics of the points below each side up to the largest interval, and of those from the side on after it.
+    sums: Vec<f64>,
+    /// How many sides are before the largest interval.
+    n_below_sums: usize,
     /// Of the points without a value.
     missing: Vec<f64>,
     /// Of the intervals between the sides.
@@ -37,35 +37,44 @@ pub(super) struct Work<K> {
     /// All points, interval by interval, where there are many intervals, and where each begins.
     sorted: Vec<u32>,
     starts: Vec<u32>,
+    /// By side, and by where missing values go, the outcome.
+    outcome_of: Vec<[u32; 2]>,
     children: Children,
 }
 
 impl<K: Key> Work<K> {
-    /// Place the cuts of the proposals that begin at `head`, and put the children of each in line for their evidence.
+    /// Place the cuts of the proposals on some groups of leaves, all with the same points, and put the children of each in line.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "a leaf, what is proposed to it, and where the results go")]
-    pub fn evaluate<M: LeafModel, C: Column<Key = K>>(
+    pub fn evaluate<'a, M: LeafModel, C: Column<Key = K>>(
         &mut self,
         column: &C,
         cloud: &Cloud<M>,
-        leaf: &LeafNode,
+        groups: impl Iterator<Item = &'a Group> + Clone,
         all: &mut [Proposal],
-        head: u32,
         outcomes: &mut Outcomes,
         queue: &mut Queue,
     ) {
+        let any = groups.clone().next().expect("a chain has a group");
+        let leaf = cloud.forest.leaf(any.leaf as usize);
         gather(column, &leaf.slots, &mut self.keys);
         let n_known = K::count_below(&self.keys, K::NONE) as usize;
         let Some(room) = self.room(column, n_known, cloud.settings.min_leaf) else { return };
-        self.place_cuts(column, room, all, head);
+        self.begin_sides(n_known);
+        for group in groups.clone() {
+            self.place_cuts(column, room, all, group.last);
+        }
+        self.sort_sides();
         let n_missing = leaf.slots.len() - n_known;
         let n_classes = cloud.model.counts_classes().filter(|_| n_missing == 0 && cloud.pool.all_count_once());
         match n_classes {
             Some(n_classes) => self.count_below(cloud, leaf, n_classes),
-            None => self.sum_below(cloud, leaf, n_known),
+            None => self.sum_sides(cloud, leaf, n_known),
         }
-        queue.be_about(&cloud.model, &leaf.origin);
-        self.children(cloud, leaf, n_known, all, outcomes, queue);
+        for group in groups {
+            let leaf = cloud.forest.leaf(group.leaf as usize);
+            queue.be_about(&cloud.model, &leaf.origin);
+            self.children(cloud, leaf, n_known, all, group.last, outcomes, queue);
+        }
     }
 
     /// The keys that every cut lies between: the last that must go left and the first that must not. None if there is no room for a cut.
@@ -82,37 +91,44 @@ impl<K: Key> Work<K> {
         (column.value(low) < column.value(high)).then_some((low, high))
     }
 
-    /// Turn the uniforms of a group into cuts, and those into sides.
+    fn begin_sides(&mut self, n_known: usize) {
+        self.sides.clear();
+        self.side_of.clear();
+        self.side_of.resize(n_known + 1, NONE);
+    }
+
+    /// Turn the uniforms of a group into cuts, and note the sides they fall on.
     #[inline(always)]
-    fn place_cuts<C: Column<Key = K>>(&mut self, column: &C, room: (K, K), all: &mut [Proposal], head: u32) {
-        let Self { keys, cuts, sides, side_of, .. } = self;
+    fn place_cuts<C: Column<Key = K>>(&mut self, column: &C, room: (K, K), all: &mut [Proposal], last: u32) {
+        let Self { keys, sides, side_of, .. } = self;
         let (low, high) = (column.value(room.0), column.value(room.1));
-        cuts.clear();
-        let mut at = head;
+        let mut at = last;
         while at != NONE {
             let proposal = &mut all[at as usize];
             // On (low, high]: everything up to `low` goes left and everything from `high` on goes right.
             let cut = low + proposal.u * (high - low);
-            proposal.split.cut = if cut > low { cut.min(high) } else { high };
-            cuts.push((proposal.split.cut, at));
+            let cut = if cut > low { cut.min(high) } else { high };
+            let threshold = column.threshold(cut, room.0, room.1);
+            let n_below = K::count_below(keys, threshold);
+            proposal.split.cut = cut;
+            proposal.n_below = n_below;
+            let side = &mut side_of[n_below as usize];
+            if *side == NONE {
+                *side = 0;
+                sides.push((threshold, n_below));
+            }
             at = proposal.next;
         }
-        if cuts.len() > 1 {
-            cuts.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    }
+
+    #[inline(always)]
+    fn sort_sides(&mut self) {
+        let Self { sides, side_of, .. } = self;
+        if sides.len() > 1 {
+            sides.sort_unstable_by_key(|(_, n_below)| *n_below);
         }
-        sides.clear();
-        side_of.clear();
-        let mut last = None;
-        for &(cut, _) in &*cuts {
-            let threshold = column.threshold(cut, room.0, room.1);
-            if last != Some(threshold) {
-                last = Some(threshold);
-                let n_below = K::count_below(keys, threshold);
-                if sides.last().is_none_or(|(_, n)| *n != n_below) {
-                    sides.push((threshold, n_below));
-                }
-            }
-            side_of.push(sides.len() as u32 - 1);
+        for (side, &(_, n_below)) in sides.iter().enumerate() {
+            side_of[n_below as usize] = side as u32;
         }
     }
 
@@ -121,8 +137,9 @@ impl<K: Key> Work<K> {
     fn count_below<M: LeafModel>(&mut self, cloud: &Cloud<M>, leaf: &LeafNode, n_classes: usize) {
         /// Up to here a pass over the points for each class is faster than adding them one at a time.
         const FEW: usize = 4;
-        let Self { keys, labels, sides, below, .. } = self;
+        let Self { keys, labels, sides, sums: below, n_below_sums, .. } = self;
         let stat_len = 1 + n_classes;
+        *n_below_sums = sides.len();
         below.clear();
         below.resize(sides.len() * stat_len, 0.0);
         if n_classes <= FEW {
@@ -152,14 +169,13 @@ impl<K: Key> Work<K> {
         }
     }
 
-    /// Statistics below each side, from those of the intervals.
+    /// Statistics below each side or from it on, from those of the intervals.
     #[inline(always)]
-    fn sum_below<M: LeafModel>(&mut self, cloud: &Cloud<M>, leaf: &LeafNode, n_known: usize) {
+    fn sum_sides<M: LeafModel>(&mut self, cloud: &Cloud<M>, leaf: &LeafNode, n_known: usize) {
         let stat_len = leaf.active.len();
         let n_sides = self.sides.len();
         let largest = self.sum_intervals(cloud, leaf, n_known);
-        let Self { below, missing, intervals, .. } = self;
-        // Up to each side before the largest interval, and from each side on after it.
+        let Self { sums, n_below_sums, intervals, .. } = self;
         for interval in 1..largest {
             let (before, own) = intervals[(interval - 1) * stat_len..(interval + 1) * stat_len].split_at_mut(stat_len);
             add(own, before);
@@ -168,12 +184,11 @@ impl<K: Key> Work<K> {
             let (own, after) = intervals[interval * stat_len..(interval + 2) * stat_len].split_at_mut(stat_len);
             add(own, after);
         }
-        below.clear();
-        below.extend_from_slice(&intervals[..largest.min(n_sides) * stat_len]);
-        for side in largest..n_sides {
-            let from_side = &intervals[(side + 1) * stat_len..(side + 2) * stat_len];
-            below.extend(leaf.active.iter().zip(from_side).zip(&*missing).map(|((whole, above), missing)| whole - above - missing));
-        }
+        // Without the largest interval, what is left stands in the order of the sides.
+        sums.clear();
+        sums.extend_from_slice(&intervals[..largest * stat_len]);
+        sums.extend_from_slice(&intervals[(largest + 1) * stat_len..]);
+        *n_below_sums = largest;
     }
 
     /// Sum every interval but the largest, whose number is returned, and the points without a value.
@@ -225,14 +240,16 @@ impl<K: Key> Work<K> {
         largest
     }
 
-    /// Both children of every cut, left to right, and their places in the queue.
+    /// Both children of every cut on one group of leaves, and their places in the queue.
     #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "a leaf, what is proposed to it, and where the results go")]
     fn children<M: LeafModel>(
         &mut self,
         cloud: &Cloud<M>,
         leaf: &LeafNode,
         n_known: usize,
         all: &mut [Proposal],
+        last: u32,
         outcomes: &mut Outcomes,
         queue: &mut Queue,
     ) {
@@ -240,24 +257,36 @@ impl<K: Key> Work<K> {
         let n_missing = (leaf.slots.len() - n_known) as u32;
         // The Gaussian division depends on the cut itself; otherwise only on which points go where.
         let by_cut = leaf.retired[0] > 0.0 && cloud.model.divides_by_cut(cloud.settings.division);
-        let mut twins = [(NONE, NONE); 2];
-        for (&(_, proposal), &side) in self.cuts.iter().zip(&self.side_of) {
-            let n_below = self.sides[side as usize].1;
-            let proposal = &mut all[proposal as usize];
+        self.outcome_of.clear();
+        self.outcome_of.resize(self.sides.len(), [NONE; 2]);
+        let mut at = last;
+        while at != NONE {
+            let proposal = &mut all[at as usize];
+            at = proposal.next;
+            let n_below = proposal.n_below;
+            let side = self.side_of[n_below as usize] as usize;
             // Where the leaf has seen missing values either side may take them; otherwise the larger side will.
             let nan_left = if n_missing > 0 { coin(proposal.u) } else { 2 * n_below >= n_known as u32 };
             proposal.split.nan_left = nan_left;
-            let twin = &mut twins[usize::from(nan_left)];
-            if by_cut || twin.0 != side {
+            let outcome = &mut self.outcome_of[side][usize::from(nan_left)];
+            if by_cut || *outcome == NONE {
+                *outcome = outcomes.all.len() as u32;
+                let sum = &self.sums[side * stat_len..(side + 1) * stat_len];
+                let known_left = if side < self.n_below_sums { Known::Left(sum) } else { Known::Right(sum) };
+                let missing = (n_missing > 0).then_some((&self.missing[..], nan_left));
                 let n_left = n_below + if nan_left { n_missing } else { 0 };
-                *twin = (side, outcomes.all.len() as u32);
-                let below = &self.below[side as usize * stat_len..(side as usize + 1) * stat_len];
-                let missing = (n_left > n_below).then_some(&self.missing[..]);
-                self.children.enqueue(cloud, leaf, &proposal.split, n_left, below, missing, outcomes, queue);
+                self.children.enqueue(cloud, leaf, &proposal.split, n_left, known_left, missing, outcomes, queue);
             }
-            proposal.outcome = twin.1;
+            proposal.outcome = *outcome;
         }
     }
+}
+
+/// The statistics of the points with a value on one side of a cut.
+#[derive(Clone, Copy)]
+enum Known<'a> {
+    Left(&'a [f64]),
+    Right(&'a [f64]),
 }
 
 /// Working space for the children of one proposal.
@@ -269,8 +298,7 @@ struct Children {
 }
 
 impl Children {
-    /// Put the two children in line and note the outcome. `below` are the statistics of the points that are not missing on the left, `missing`
-    /// of those that are, where they go left.
+    /// Put the two children in line and note the outcome. `missing` are the statistics of the points without a value, and whether they go left.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "a leaf, how it is divided, and where the result goes")]
     fn enqueue<M: LeafModel>(
@@ -279,17 +307,22 @@ impl Children {
         leaf: &LeafNode,
         split: &Split,
         n_left: u32,
-        below: &[f64],
-        missing: Option<&[f64]>,
+        known: Known,
+        missing: Option<(&[f64], bool)>,
         outcomes: &mut Outcomes,
         queue: &mut Queue,
     ) {
         let Self { right, left_retired, right_retired } = self;
         let start = outcomes.left_active.len();
-        outcomes.left_active.extend(below);
+        match known {
+            Known::Left(below) => outcomes.left_active.extend(below),
+            Known::Right(above) => outcomes.left_active.extend(leaf.active.iter().zip(above).map(|(whole, above)| whole - above)),
+        }
         let left = &mut outcomes.left_active[start..];
-        if let Some(missing) = missing {
-            add(left, missing);
+        match (known, missing) {
+            (Known::Left(_), Some((missing, true))) => add(left, missing),
+            (Known::Right(_), Some((missing, false))) => left.iter_mut().zip(missing).for_each(|(left, missing)| *left -= missing),
+            _ => {}
         }
         right.clear();
         right.extend(leaf.active.iter().zip(&*left).map(|(whole, left)| whole - left));

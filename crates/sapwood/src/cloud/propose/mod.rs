@@ -1,18 +1,19 @@
-//! Grow proposals: drawn a particle at a time, evaluated a leaf and a dimension at a time.
+//! Grow proposals: drawn a particle at a time, evaluated for all leaves with the same points and a dimension at a time.
 
 mod divide;
 mod keys;
 
-use pulp::Arch;
+use pulp::{Arch, WithSimd};
 
 use self::divide::Work;
 use self::keys::{Ranks, Values};
 use super::Cloud;
 use super::evidence::{Queue, Ticket};
+use super::weigh::Visits;
 use crate::leaf::LeafModel;
 use crate::pool::Pool;
 use crate::rng::{FirstBlocks, Purpose, Stream};
-use crate::tree::{LeafNode, Place, Split};
+use crate::tree::{Forest, LeafNode, Place, Split};
 
 /// A split proposed to one particle.
 #[derive(Clone, Copy, Debug)]
@@ -20,8 +21,10 @@ pub(super) struct Proposal {
     pub split: Split,
     /// Where on the range of cuts the split lies.
     u: f64,
-    /// The next proposal on the same leaf and dimension.
+    /// The next proposal of the same group.
     next: u32,
+    /// How many points would be on the left, but for missing ones.
+    n_below: u32,
     /// Its entry in [`Proposals::outcomes`]; [`NONE`] if the leaf leaves no room for a cut along this dimension.
     outcome: u32,
 }
@@ -49,6 +52,67 @@ struct Outcomes {
     left_active: Vec<f64>,
 }
 
+/// Proposals along one dimension on leaves with the same statistics.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    /// One of the leaves.
+    leaf: u32,
+    /// The last proposal that was made.
+    last: u32,
+    /// Another group on leaves with the same points, along the same dimension.
+    next: u32,
+}
+
+/// The groups of one step, in chains of those on the same points along the same dimension.
+#[derive(Clone, Debug, Default)]
+struct Groups {
+    all: Vec<Group>,
+    /// By what the leaves are like and by dimension, their group, and the first of their chain.
+    by_content: Vec<u32>,
+    by_points: Vec<u32>,
+    /// First groups of chains, with their dimension, in order of appearance.
+    chains: Vec<(u32, u32)>,
+}
+
+impl Groups {
+    fn begin(&mut self, n_visited: usize, n_inputs: usize) {
+        self.all.clear();
+        self.chains.clear();
+        for table in [&mut self.by_content, &mut self.by_points] {
+            table.clear();
+            table.resize(n_visited * n_inputs, NONE);
+        }
+    }
+
+    /// The group of the proposals along `dim` on leaves alike to `leaf`; `alike` as the visits number them.
+    #[inline]
+    fn of(&mut self, forest: &Forest, leaf: usize, alike: (usize, usize), dim: usize, n_inputs: usize) -> &mut Group {
+        let group = &mut self.by_content[alike.1 * n_inputs + dim];
+        if *group == NONE {
+            *group = self.all.len() as u32;
+            let first = &mut self.by_points[alike.0 * n_inputs + dim];
+            // Sums about different origins are not the same. Those of leaves with the same points seldom differ.
+            let next = match self.all.get_mut(*first as usize) {
+                Some(first) if forest.leaf(first.leaf as usize).origin == forest.leaf(leaf).origin => {
+                    std::mem::replace(&mut first.next, *group)
+                }
+                _ => {
+                    *first = *group;
+                    self.chains.push((*group, dim as u32));
+                    NONE
+                }
+            };
+            self.all.push(Group { leaf: leaf as u32, last: NONE, next });
+        }
+        &mut self.all[*group as usize]
+    }
+
+    /// A group and those that follow it in its chain.
+    fn chain(&self, first: u32) -> impl Iterator<Item = &Group> + Clone {
+        std::iter::successors(self.all.get(first as usize), |group| self.all.get(group.next as usize))
+    }
+}
+
 /// The proposals of one step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Proposals {
@@ -56,25 +120,20 @@ pub(super) struct Proposals {
     /// By tree, where its proposals begin; one more entry than trees. A tree has as many for each copy as there are candidates, or none.
     pub starts: Vec<usize>,
     random: FirstBlocks,
-    /// By visited leaf and dimension, the last proposal made on it.
-    heads: Vec<u32>,
-    /// Leaf and dimension of every head that is set, in order of appearance.
-    groups: Vec<(u32, u32)>,
+    groups: Groups,
     outcomes: Outcomes,
     ranks: Work<i16>,
     values: Work<i64>,
 }
 
 impl Proposals {
-    /// Draw the grow proposals of every particle, and the number its move will be drawn with. `visit` numbers the leaves in `places`.
-    pub fn draw<M: LeafModel>(&mut self, cloud: &Cloud<M>, places: &[Place], n_visited: usize, visit: impl Fn(usize) -> usize) {
-        let Self { all, starts, random, heads, groups, .. } = self;
+    /// Draw the grow proposals of every particle, and the number its move will be drawn with.
+    pub fn draw<M: LeafModel>(&mut self, cloud: &Cloud<M>, places: &[Place], visits: &Visits) {
+        let Self { all, starts, random, groups, .. } = self;
         all.clear();
         starts.clear();
-        groups.clear();
         let (seed, step, n_inputs, n_candidates) = (cloud.seed, cloud.step, cloud.settings.n_inputs, cloud.settings.n_candidates);
-        heads.clear();
-        heads.resize(n_visited * n_inputs, NONE);
+        groups.begin(visits.len(), n_inputs);
         random.draw(seed, step, cloud.n_particles(), Purpose::Propagate);
         let mut first_particle = 0;
         for (tree, place) in cloud.trees.iter().zip(places) {
@@ -84,7 +143,7 @@ impl Proposals {
             if cloud.forest.leaf(place.leaf).n_active() / 2 < cloud.settings.min_leaf {
                 continue;
             }
-            let first_head = visit(place.leaf) * n_inputs;
+            let alike = visits.alike(place.leaf);
             for particle in particles {
                 let mut further = (n_candidates > 1).then(|| Stream::new(seed, step, particle, Purpose::Candidate));
                 let (mut dim, mut u) = (random.below(particle as usize, n_inputs), random.positive[particle as usize]);
@@ -92,12 +151,10 @@ impl Proposals {
                     if let Some(stream) = further.as_mut().filter(|_| candidate > 0) {
                         (dim, u) = (stream.below(n_inputs), stream.uniform_positive());
                     }
-                    let head = &mut heads[first_head + dim];
-                    if *head == NONE {
-                        groups.push((place.leaf as u32, dim as u32));
-                    }
-                    let next = std::mem::replace(head, all.len() as u32);
-                    all.push(Proposal { split: Split { dim: dim as u32, nan_left: false, cut: 0.0 }, u, next, outcome: NONE });
+                    let group = groups.of(&cloud.forest, place.leaf, alike, dim, n_inputs);
+                    let next = std::mem::replace(&mut group.last, all.len() as u32);
+                    let split = Split { dim: dim as u32, nan_left: false, cut: 0.0 };
+                    all.push(Proposal { split, u, next, n_below: 0, outcome: NONE });
                 }
             }
         }
@@ -105,27 +162,8 @@ impl Proposals {
     }
 
     /// Put the children of every proposal in line for their evidence.
-    pub fn evaluate<M: LeafModel>(&mut self, cloud: &Cloud<M>, queue: &mut Queue, visit: impl Fn(usize) -> usize) {
-        // The loops inside are plain; here they are compiled for the widest instructions of the machine.
-        Arch::new().dispatch(
-            #[inline(always)]
-            || self.evaluate_groups(cloud, queue, visit),
-        );
-    }
-
-    #[inline(always)]
-    fn evaluate_groups<M: LeafModel>(&mut self, cloud: &Cloud<M>, queue: &mut Queue, visit: impl Fn(usize) -> usize) {
-        let Self { all, heads, groups, outcomes, ranks, values, .. } = self;
-        outcomes.all.clear();
-        outcomes.left_active.clear();
-        for &(leaf_ix, dim) in groups.iter() {
-            let head = heads[visit(leaf_ix as usize) * cloud.settings.n_inputs + dim as usize];
-            let leaf = cloud.forest.leaf(leaf_ix as usize);
-            match cloud.pool.ranked(dim as usize) {
-                Some(column) => ranks.evaluate(&Ranks(column), cloud, leaf, all, head, outcomes, queue),
-                None => values.evaluate(&Values(cloud.pool.column(dim as usize)), cloud, leaf, all, head, outcomes, queue),
-            }
-        }
+    pub fn evaluate<M: LeafModel>(&mut self, cloud: &Cloud<M>, queue: &mut Queue) {
+        Arch::new().dispatch(Evaluation { proposals: self, cloud, queue });
     }
 
     /// By particle, a uniform to draw its move with.
@@ -153,6 +191,31 @@ impl Proposals {
     }
 }
 
+/// The loops inside are plain; here they are compiled for the widest instructions of the machine.
+struct Evaluation<'a, M: LeafModel> {
+    proposals: &'a mut Proposals,
+    cloud: &'a Cloud<M>,
+    queue: &'a mut Queue,
+}
+
+impl<M: LeafModel> WithSimd for Evaluation<'_, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _simd: S) {
+        let Self { proposals: Proposals { all, groups, outcomes, ranks, values, .. }, cloud, queue } = self;
+        outcomes.all.clear();
+        outcomes.left_active.clear();
+        for &(first, dim) in &groups.chains {
+            let chain = groups.chain(first);
+            match cloud.pool.ranked(dim as usize) {
+                Some(column) => ranks.evaluate(&Ranks(column), cloud, chain, all, outcomes, queue),
+                None => values.evaluate(&Values(cloud.pool.column(dim as usize)), cloud, chain, all, outcomes, queue),
+            }
+        }
+    }
+}
+
 impl<M: LeafModel> Cloud<M> {
     /// The children's parts of a leaf's retired statistics.
     #[inline]
@@ -170,18 +233,22 @@ impl<M: LeafModel> Cloud<M> {
 
 /// Give the points of a leaf to either side of a split, in the order of the leaf. Every point is written to both and counted on one: the
 /// processor has nothing to guess.
-pub(super) fn divide_slots(leaf: &LeafNode, pool: &Pool, split: &Split, left: &mut Vec<u32>, right: &mut Vec<u32>) {
+pub(super) fn divide_slots(leaf: &LeafNode, pool: &Pool, split: &Split, left: &mut LeafNode, right: &mut LeafNode) {
     let values = pool.column(split.dim as usize);
-    left.resize(leaf.slots.len(), 0);
-    right.resize(leaf.slots.len(), 0);
+    left.slots.resize(leaf.slots.len(), 0);
+    right.slots.resize(leaf.slots.len(), 0);
     let (mut n_left, mut n_right) = (0, 0);
+    let mut fingerprint = 0;
     for &slot in &leaf.slots {
         let goes_left = split.sends_left(values[slot as usize]);
-        left[n_left] = slot;
-        right[n_right] = slot;
+        left.slots[n_left] = slot;
+        right.slots[n_right] = slot;
         n_left += usize::from(goes_left);
         n_right += usize::from(!goes_left);
+        fingerprint ^= if goes_left { pool.fingerprint(slot) } else { 0 };
     }
-    left.truncate(n_left);
-    right.truncate(n_right);
+    left.slots.truncate(n_left);
+    right.slots.truncate(n_right);
+    left.fingerprint = fingerprint;
+    right.fingerprint = leaf.fingerprint ^ fingerprint;
 }

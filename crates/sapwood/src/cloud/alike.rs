@@ -1,0 +1,125 @@
+//! Leaves that hold the same points.
+//!
+//! Particles that divide the data alike, but cut at different values between the same two points, have different leaves with the same
+//! points in them: of some hundred leaves at an input, a few dozen hold different ones. What depends on the points alone is then computed
+//! once for all of them. Sets of points are compared by their fingerprints.
+
+use super::Marks;
+use crate::tree::{Forest, LeafNode};
+
+/// Sums of the same numbers in another order agree to this.
+const ROUNDING: f64 = 1e-9;
+
+/// Which leaves of a step hold the same points, and which hold the same statistics too.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Alike {
+    by_points: Table,
+    by_content: Table,
+}
+
+/// Visit numbers by a key, with open addressing.
+#[derive(Clone, Debug, Default)]
+struct Table {
+    entries: Marks<u32>,
+    mask: usize,
+}
+
+impl Alike {
+    /// Start over, for at most so many leaves.
+    pub fn begin(&mut self, n_leaves: usize) {
+        self.by_points.begin(n_leaves);
+        self.by_content.begin(n_leaves);
+    }
+
+    /// The first leaf with the same points as the one that is visited as number `number`, maybe itself. `leaf_at` gives the leaf of an earlier
+    /// number.
+    pub fn same_points(&mut self, forest: &Forest, leaf: &LeafNode, number: u32, leaf_at: impl Fn(u32) -> usize) -> u32 {
+        let holds_same = |other: u32| {
+            let other = forest.leaf(leaf_at(other));
+            other.fingerprint == leaf.fingerprint && other.n_active() == leaf.n_active()
+        };
+        self.by_points.find_or_insert(leaf.fingerprint, number, holds_same)
+    }
+
+    /// The same for leaves whose retired statistics are equal as well, about the same origin. Active ones may differ in rounding, but not where
+    /// one leaf has lost digits to a point that is gone.
+    pub fn same_content(&mut self, forest: &Forest, leaf: &LeafNode, number: u32, leaf_at: impl Fn(u32) -> usize) -> u32 {
+        let retired = if leaf.retired[0] == 0.0 { 0 } else { leaf.retired.iter().fold(1, |key, value| mix(key ^ value.to_bits())) };
+        let is_same = |other: u32| {
+            let other = forest.leaf(leaf_at(other));
+            other.fingerprint == leaf.fingerprint
+                && other.n_active() == leaf.n_active()
+                && other.origin == leaf.origin
+                && other.retired.iter().zip(&leaf.retired).all(|(a, b)| a.to_bits() == b.to_bits())
+                && other.active.iter().zip(&leaf.active).fold(true, |close, (a, b)| close & ((a - b).abs() <= ROUNDING * (a.abs() + b.abs())))
+        };
+        self.by_content.find_or_insert(leaf.fingerprint ^ retired, number, is_same)
+    }
+}
+
+impl Table {
+    fn begin(&mut self, n_leaves: usize) {
+        let n_entries = (2 * n_leaves).next_power_of_two();
+        self.mask = n_entries - 1;
+        self.entries.begin(n_entries);
+    }
+
+    #[inline]
+    fn find_or_insert(&mut self, key: u64, number: u32, is_same: impl Fn(u32) -> bool) -> u32 {
+        // The high half of the product depends on every bit of the key.
+        let mut at = (mix(key) >> 32) as usize & self.mask;
+        loop {
+            match self.entries.get(at) {
+                None => {
+                    self.entries.set(at, number);
+                    return number;
+                }
+                Some(other) if is_same(other) => return other,
+                Some(_) => at = (at + 1) & self.mask,
+            }
+        }
+    }
+}
+
+fn mix(key: u64) -> u64 {
+    key.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cloud::Cloud;
+    use crate::config::{CloudConfig, Discard, Leaf, Task};
+    use crate::leaf::{Gaussian, GaussianPrior};
+    use crate::rng::{Purpose, Stream};
+
+    /// Fails if a move, an arrival or a retirement leaves a leaf with the fingerprint of other points.
+    #[test]
+    fn fingerprints_follow_the_points() {
+        for discard in [Discard::Oldest, Discard::Random, Discard::Alc] {
+            let mut config = CloudConfig { n_particles: 60, max_active: Some(40), discard, ..CloudConfig::new(Leaf::Constant) };
+            config.min_leaf = Some(2);
+            let settings = config.check(Task::Regression, 2).expect("settings");
+            let mut cloud = Cloud::new(settings, Gaussian::constant(GaussianPrior::default_for(0)), 4);
+            let mut noise = Stream::new(8, 0, 0, Purpose::Sample);
+            let mut n_alike = 0;
+            for row in 0..400 {
+                let x = [noise.uniform(), if noise.below(10) == 0 { f64::NAN } else { noise.uniform() }];
+                cloud.observe(&x, f64::from(u8::from(x[0] < 0.5)) + 0.1 * noise.uniform() + f64::from(row / 100), 1.0);
+                let leaves: Vec<usize> = cloud.forest.live_leaves().collect();
+                let mut sets = Vec::new();
+                for &ix in &leaves {
+                    let leaf = cloud.forest.leaf(ix);
+                    assert_eq!(leaf.fingerprint, leaf.slots.iter().fold(0, |set, slot| set ^ cloud.pool.fingerprint(*slot)));
+                    let mut slots = leaf.slots.clone();
+                    slots.sort_unstable();
+                    sets.push(slots);
+                }
+                sets.sort();
+                sets.dedup();
+                n_alike += leaves.len() - sets.len();
+            }
+            // Otherwise there was nothing to tell apart.
+            assert!(n_alike > 400, "{n_alike}");
+        }
+    }
+}
