@@ -17,9 +17,9 @@ pub(super) struct Alike {
     by_content: Table,
 }
 
-/// Visit numbers by a key, with open addressing.
+/// Numbers by a key, with open addressing.
 #[derive(Clone, Debug, Default)]
-struct Table {
+pub(super) struct Table {
     entries: Marks<u32>,
     mask: usize,
 }
@@ -44,28 +44,41 @@ impl Alike {
     /// The same for leaves whose retired statistics are equal as well, about the same origin. Active ones may differ in rounding, but not where
     /// one leaf has lost digits to a point that is gone.
     pub fn same_content(&mut self, forest: &Forest, leaf: &LeafNode, number: u32, leaf_at: impl Fn(u32) -> usize) -> u32 {
-        let retired = if leaf.retired[0] == 0.0 { 0 } else { leaf.retired.iter().fold(1, |key, value| mix(key ^ value.to_bits())) };
         let is_same = |other: u32| {
             let other = forest.leaf(leaf_at(other));
             other.fingerprint == leaf.fingerprint
                 && other.n_active() == leaf.n_active()
                 && other.origin == leaf.origin
                 && other.retired.iter().zip(&leaf.retired).all(|(a, b)| a.to_bits() == b.to_bits())
-                && other.active.iter().zip(&leaf.active).fold(true, |close, (a, b)| close & ((a - b).abs() <= ROUNDING * (a.abs() + b.abs())))
+                && agree(&other.active, &leaf.active)
         };
-        self.by_content.find_or_insert(leaf.fingerprint ^ retired, number, is_same)
+        self.by_content.find_or_insert(content_key(leaf), number, is_same)
     }
 }
 
+/// Whether two sums of the same numbers differ in rounding only.
+fn agree(a: &[f64], b: &[f64]) -> bool {
+    // Those of leaves that have agreed before are equal.
+    a == b || a.iter().zip(b).fold(true, |close, (a, b)| close & ((a - b).abs() <= ROUNDING * (a.abs() + b.abs())))
+}
+
+/// A number that stands for the points and the retired statistics of a leaf.
+fn content_key(leaf: &LeafNode) -> u64 {
+    let retired = if leaf.retired[0] == 0.0 { 0 } else { leaf.retired.iter().fold(1, |key, value| mix(key ^ value.to_bits())) };
+    leaf.fingerprint ^ retired
+}
+
 impl Table {
-    fn begin(&mut self, n_leaves: usize) {
+    /// Start over, for at most so many entries.
+    pub fn begin(&mut self, n_leaves: usize) {
         let n_entries = (2 * n_leaves).next_power_of_two();
         self.mask = n_entries - 1;
         self.entries.begin(n_entries);
     }
 
+    /// The number that stands under a key, now put there if there was none.
     #[inline]
-    fn find_or_insert(&mut self, key: u64, number: u32, is_same: impl Fn(u32) -> bool) -> u32 {
+    pub fn find_or_insert(&mut self, key: u64, number: u32, is_same: impl Fn(u32) -> bool) -> u32 {
         // The high half of the product depends on every bit of the key.
         let mut at = (mix(key) >> 32) as usize & self.mask;
         loop {

@@ -9,6 +9,7 @@
 //!
 //! Stay and prune are the same for all copies of a tree. Every evidence that the draws need is put in one queue first.
 
+use super::alike::Table;
 use super::evidence::{Queue, Ticket};
 use super::propose::{Outcome, Proposals, divide_slots};
 use super::{Cloud, Marks, Tree};
@@ -41,6 +42,8 @@ struct Prunes {
     /// By branch, its entry in `all`.
     number: Marks<u32>,
     all: Vec<Prune>,
+    /// The first entry of `all` that merges the same points, none of them retired.
+    alike: Table,
     /// Leaves that had no evidence yet.
     waiting: Vec<(usize, Ticket)>,
     is_waiting: Marks<()>,
@@ -51,6 +54,8 @@ struct Prunes {
 
 #[derive(Clone, Copy, Debug)]
 struct Prune {
+    /// Stands for the points that are merged.
+    key: u64,
     sibling: NodeId,
     depth: usize,
     merged: Ticket,
@@ -77,7 +82,8 @@ impl<M: LeafModel> Cloud<M> {
 
     /// Put in line what the stays and prunes need: the evidence of visited leaves, of their siblings' leaves, and of their merged parents.
     fn consider_prunes(&self, places: &[Place], prunes: &mut Prunes, queue: &mut Queue) {
-        let Prunes { number, all, waiting, is_waiting, total, retired, .. } = prunes;
+        let Prunes { number, all, alike, waiting, is_waiting, total, retired, .. } = prunes;
+        alike.begin(places.len());
         number.begin(self.forest.n_branch_slots());
         is_waiting.begin(self.forest.n_leaf_slots());
         all.clear();
@@ -98,13 +104,30 @@ impl<M: LeafModel> Cloud<M> {
             }
             number.set(parent, all.len() as u32);
             let sibling = forest.branch(parent).child(!leaf_is_left);
+            let depth = place.depth;
+            // Where nothing has been retired, all prunes that merge the same points come to the same.
+            let mut none_retired = own.retired[0] == 0.0;
+            let mut key = own.fingerprint;
+            if none_retired {
+                forest.for_each_leaf(sibling, depth, &mut |leaf_ix, _| {
+                    let leaf = forest.leaf(leaf_ix);
+                    key ^= leaf.fingerprint;
+                    none_retired &= leaf.retired[0] == 0.0 && leaf.origin == own.origin;
+                });
+            }
+            let next = all.len() as u32;
+            let first = if none_retired { alike.find_or_insert(key, next, |other| all[other as usize].key == key) } else { next };
+            let merged_before = (first != next).then(|| all[first as usize].merged);
             total.clear();
             total.extend(own.totals());
             retired.clear();
             retired.extend_from_slice(&own.retired);
-            forest.for_each_leaf(sibling, place.depth, &mut |leaf_ix, _| {
+            forest.for_each_leaf(sibling, depth, &mut |leaf_ix, _| {
                 let leaf = forest.leaf(leaf_ix);
                 require(leaf_ix, leaf, queue);
+                if merged_before.is_some() {
+                    return;
+                }
                 add_shifted(model, total, &own.origin, &leaf.active, &leaf.origin);
                 if leaf.retired[0] != 0.0 {
                     add_shifted(model, total, &own.origin, &leaf.retired, &leaf.origin);
@@ -115,8 +138,8 @@ impl<M: LeafModel> Cloud<M> {
                     }
                 }
             });
-            let merged = queue.push(model, kind, total.iter().copied(), retired, &own.origin);
-            all.push(Prune { sibling, depth: place.depth, merged, ln_weight: f64::NEG_INFINITY });
+            let merged = merged_before.unwrap_or_else(|| queue.push(model, kind, total.iter().copied(), retired, &own.origin));
+            all.push(Prune { key, sibling, depth, merged, ln_weight: f64::NEG_INFINITY });
         }
     }
 

@@ -4,7 +4,7 @@
 //! largest interval not at all: it is what the others leave of the leaf. Where class counts are all that a leaf knows, the points below each
 //! cut are counted instead.
 
-use super::keys::{Column, Key, Keys, gather, gather_labels, select};
+use super::keys::{Column, Key, Keys, count_values_below, gather, gather_labels, gather_values, select};
 use super::{Group, NONE, Outcome, Outcomes, Proposal};
 use crate::cloud::Cloud;
 use crate::cloud::evidence::{Queue, Ticket};
@@ -18,6 +18,7 @@ use crate::tree::{LeafNode, Split};
 pub(super) struct Work<K> {
     /// By point, how it compares.
     keys: Keys<K>,
+    values: Keys<f64>,
     labels: Keys<i16>,
     selection: Vec<K>,
     /// Where cuts fall: what keys are compared with, and how many points are below. Ascending; one for all cuts between the same two points.
@@ -60,6 +61,7 @@ impl<K: Key> Work<K> {
         let n_known = K::count_below(&self.keys, K::NONE) as usize;
         let Some(room) = self.room(column, n_known, cloud.settings.min_leaf) else { return };
         self.begin_sides(n_known);
+        gather_values(cloud.pool.column(any.dim as usize), &leaf.slots, &mut self.values);
         for group in groups.clone() {
             self.place_cuts(column, room, all, group.last);
         }
@@ -100,7 +102,7 @@ impl<K: Key> Work<K> {
     /// Turn the uniforms of a group into cuts, and note the sides they fall on.
     #[inline(always)]
     fn place_cuts<C: Column<Key = K>>(&mut self, column: &C, room: (K, K), all: &mut [Proposal], last: u32) {
-        let Self { keys, sides, side_of, .. } = self;
+        let Self { values, sides, side_of, .. } = self;
         let (low, high) = (column.value(room.0), column.value(room.1));
         let mut at = last;
         while at != NONE {
@@ -108,14 +110,13 @@ impl<K: Key> Work<K> {
             // On (low, high]: everything up to `low` goes left and everything from `high` on goes right.
             let cut = low + proposal.u * (high - low);
             let cut = if cut > low { cut.min(high) } else { high };
-            let threshold = column.threshold(cut, room.0, room.1);
-            let n_below = K::count_below(keys, threshold);
+            let n_below = count_values_below(values, cut);
             proposal.split.cut = cut;
             proposal.n_below = n_below;
             let side = &mut side_of[n_below as usize];
             if *side == NONE {
                 *side = 0;
-                sides.push((threshold, n_below));
+                sides.push((column.threshold(cut, room.0, room.1), n_below));
             }
             at = proposal.next;
         }

@@ -29,6 +29,18 @@ pub(super) trait Key: Copy + Ord {
     fn nth_from_both_ends(keys: &[[Self; CHUNK]], scratch: &mut Vec<Self>, n: usize, n_known: usize) -> (Self, Self);
 }
 
+/// How many of some values are below a cut; those that fill up the last chunk are not numbers.
+#[inline(always)]
+pub(super) fn count_values_below(values: &[[f64; CHUNK]], cut: f64) -> u32 {
+    values.as_flattened().iter().map(|value| u64::from(*value < cut)).sum::<u64>() as u32
+}
+
+/// The values of some slots along an input.
+#[inline(always)]
+pub(super) fn gather_values(by_slot: &[f64], slots: &[u32], values: &mut Keys<f64>) {
+    fill_chunks(slots, f64::NAN, values, |slot| by_slot[slot as usize]);
+}
+
 /// The keys of all points along one input.
 pub(super) trait Column {
     type Key: Key;

@@ -57,6 +57,7 @@ struct Outcomes {
 struct Group {
     /// One of the leaves.
     leaf: u32,
+    dim: u32,
     /// The last proposal that was made.
     last: u32,
     /// Another group on leaves with the same points, along the same dimension.
@@ -70,8 +71,8 @@ struct Groups {
     /// By what the leaves are like and by dimension, their group, and the first of their chain.
     by_content: Vec<u32>,
     by_points: Vec<u32>,
-    /// First groups of chains, with their dimension, in order of appearance.
-    chains: Vec<(u32, u32)>,
+    /// First groups of chains, in order of appearance.
+    chains: Vec<u32>,
 }
 
 impl Groups {
@@ -98,11 +99,11 @@ impl Groups {
                 }
                 _ => {
                     *first = *group;
-                    self.chains.push((*group, dim as u32));
+                    self.chains.push(*group);
                     NONE
                 }
             };
-            self.all.push(Group { leaf: leaf as u32, last: NONE, next });
+            self.all.push(Group { leaf: leaf as u32, dim: dim as u32, last: NONE, next });
         }
         &mut self.all[*group as usize]
     }
@@ -206,11 +207,12 @@ impl<M: LeafModel> WithSimd for Evaluation<'_, M> {
         let Self { proposals: Proposals { all, groups, outcomes, ranks, values, .. }, cloud, queue } = self;
         outcomes.all.clear();
         outcomes.left_active.clear();
-        for &(first, dim) in &groups.chains {
+        for &first in &groups.chains {
             let chain = groups.chain(first);
-            match cloud.pool.ranked(dim as usize) {
+            let dim = groups.all[first as usize].dim as usize;
+            match cloud.pool.ranked(dim) {
                 Some(column) => ranks.evaluate(&Ranks(column), cloud, chain, all, outcomes, queue),
-                None => values.evaluate(&Values(cloud.pool.column(dim as usize)), cloud, chain, all, outcomes, queue),
+                None => values.evaluate(&Values(cloud.pool.column(dim)), cloud, chain, all, outcomes, queue),
             }
         }
     }
@@ -237,18 +239,18 @@ pub(super) fn divide_slots(leaf: &LeafNode, pool: &Pool, split: &Split, left: &m
     let values = pool.column(split.dim as usize);
     left.slots.resize(leaf.slots.len(), 0);
     right.slots.resize(leaf.slots.len(), 0);
-    let (mut n_left, mut n_right) = (0, 0);
+    let mut n_left = 0;
     let mut fingerprint = 0;
-    for &slot in &leaf.slots {
-        let goes_left = split.sends_left(values[slot as usize]);
+    for (at, &slot) in leaf.slots.iter().enumerate() {
+        let value = values[slot as usize];
+        let goes_left = (value < split.cut) | (split.nan_left & value.is_nan());
         left.slots[n_left] = slot;
-        right.slots[n_right] = slot;
+        right.slots[at - n_left] = slot;
         n_left += usize::from(goes_left);
-        n_right += usize::from(!goes_left);
-        fingerprint ^= if goes_left { pool.fingerprint(slot) } else { 0 };
+        fingerprint ^= pool.fingerprint(slot) & u64::from(goes_left).wrapping_neg();
     }
     left.slots.truncate(n_left);
-    right.slots.truncate(n_right);
+    right.slots.truncate(leaf.slots.len() - n_left);
     left.fingerprint = fingerprint;
     right.fingerprint = leaf.fingerprint ^ fingerprint;
 }
