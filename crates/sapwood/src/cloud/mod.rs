@@ -216,8 +216,7 @@ impl<M: LeafModel> Cloud<M> {
         self.model.encode(x, y, &mut point);
 
         let mut places = std::mem::take(&mut self.scratch.places);
-        places.clear();
-        places.extend(self.trees.iter().map(|tree| self.forest.place(tree.root, x)));
+        self.forest.places(self.trees.iter().map(|tree| tree.root), x, &mut places);
 
         let slot = self.pool.insert(x, y, weight, arrival, |out| out.copy_from_slice(&point));
         self.point_stats.insert(&self.model, &self.pool, slot);

@@ -93,11 +93,12 @@ impl<M: LeafModel> Cloud<M> {
             number.set(place.leaf, own);
             let leaf = forest.leaf(place.leaf);
             let leaf_of = |number: u32| all.get(number as usize).map_or(place.leaf, |visit: &Visit| visit.leaf);
-            let same_points = alike.same_points(forest, leaf, own, leaf_of);
-            let (mut before, mut after, mut same_content) = (None, None, own);
-            if by_evidence {
-                same_content = alike.same_content(forest, leaf, own, leaf_of);
-            }
+            let same_content = if by_evidence { alike.same_content(forest, leaf, own, leaf_of) } else { own };
+            let same_points = match all.get(same_content as usize) {
+                Some(visit) => visit.same_points,
+                None => alike.same_points(forest, leaf, own, leaf_of),
+            };
+            let (mut before, mut after) = (None, None);
             if by_evidence && same_content == own {
                 if leaf.evidence_at(*version).is_none() {
                     before = Some(queue.push(model, kind, leaf.totals(), &leaf.retired, &leaf.origin));

@@ -229,14 +229,30 @@ impl Forest {
         node.ix()
     }
 
+    /// For each of some trees, the leaf that holds `x`, with what is above it.
+    pub fn places(&self, roots: impl Iterator<Item = NodeId>, x: &[f64], out: &mut Vec<Place>) {
+        out.clear();
+        // Asked once and not at every branch.
+        if x.iter().any(|value| value.is_nan()) {
+            out.extend(roots.map(|root| self.walk(root, |split| split.goes_left(x))));
+        } else {
+            out.extend(roots.map(|root| self.walk(root, |split| x[split.dim as usize] < split.cut)));
+        }
+    }
+
     /// The leaf that holds `x`, with what is above it.
     pub fn place(&self, root: NodeId, x: &[f64]) -> Place {
+        self.walk(root, |split| split.goes_left(x))
+    }
+
+    #[inline(always)]
+    fn walk(&self, root: NodeId, goes_left: impl Fn(&Split) -> bool) -> Place {
         let mut node = root;
         let mut depth = 0;
         let mut parent = None;
         while !node.is_leaf() {
             let branch = &self.branches[node.ix()];
-            let left = branch.split.goes_left(x);
+            let left = goes_left(&branch.split);
             parent = Some((node.ix(), left));
             node = branch.child(left);
             depth += 1;

@@ -25,14 +25,13 @@ pub(super) struct Work<K> {
     sides: Vec<(K, u32)>,
     /// By how many points are below, the entry in `sides`.
     side_of: Vec<u32>,
-    /// Statistics of the points below each side up to the largest interval, and of those from the side on after it.
+    /// First the statistics of the points below each side before the largest interval, then nothing of use in that interval's place, then
+    /// those of the points from each further side on.
     sums: Vec<f64>,
-    /// How many sides are before the largest interval.
-    n_below_sums: usize,
+    /// Which interval is the largest; the number of sides if all sums are of points below.
+    largest: usize,
     /// Of the points without a value.
     missing: Vec<f64>,
-    /// Of the intervals between the sides.
-    intervals: Vec<f64>,
     /// The points of one interval.
     members: Vec<u32>,
     /// All points, interval by interval, where there are many intervals, and where each begins.
@@ -138,9 +137,9 @@ impl<K: Key> Work<K> {
     fn count_below<M: LeafModel>(&mut self, cloud: &Cloud<M>, leaf: &LeafNode, n_classes: usize) {
         /// Up to here a pass over the points for each class is faster than adding them one at a time.
         const FEW: usize = 4;
-        let Self { keys, labels, sides, sums: below, n_below_sums, .. } = self;
+        let Self { keys, labels, sides, sums: below, largest, .. } = self;
         let stat_len = 1 + n_classes;
-        *n_below_sums = sides.len();
+        *largest = sides.len();
         below.clear();
         below.resize(sides.len() * stat_len, 0.0);
         if n_classes <= FEW {
@@ -175,36 +174,32 @@ impl<K: Key> Work<K> {
     fn sum_sides<M: LeafModel>(&mut self, cloud: &Cloud<M>, leaf: &LeafNode, n_known: usize) {
         let stat_len = leaf.active.len();
         let n_sides = self.sides.len();
-        let largest = self.sum_intervals(cloud, leaf, n_known);
-        let Self { sums, n_below_sums, intervals, .. } = self;
-        for interval in 1..largest {
-            let (before, own) = intervals[(interval - 1) * stat_len..(interval + 1) * stat_len].split_at_mut(stat_len);
+        self.sum_intervals(cloud, leaf, n_known);
+        let Self { sums, largest, .. } = self;
+        for interval in 1..*largest {
+            let (before, own) = sums[(interval - 1) * stat_len..(interval + 1) * stat_len].split_at_mut(stat_len);
             add(own, before);
         }
-        for interval in (largest + 1..n_sides).rev() {
-            let (own, after) = intervals[interval * stat_len..(interval + 2) * stat_len].split_at_mut(stat_len);
+        for interval in (*largest + 1..n_sides).rev() {
+            let (own, after) = sums[interval * stat_len..(interval + 2) * stat_len].split_at_mut(stat_len);
             add(own, after);
         }
-        // Without the largest interval, what is left stands in the order of the sides.
-        sums.clear();
-        sums.extend_from_slice(&intervals[..largest * stat_len]);
-        sums.extend_from_slice(&intervals[(largest + 1) * stat_len..]);
-        *n_below_sums = largest;
     }
 
-    /// Sum every interval but the largest, whose number is returned, and the points without a value.
+    /// Sum every interval but the largest, and the points without a value.
     #[inline(always)]
-    fn sum_intervals<M: LeafModel>(&mut self, cloud: &Cloud<M>, leaf: &LeafNode, n_known: usize) -> usize {
+    fn sum_intervals<M: LeafModel>(&mut self, cloud: &Cloud<M>, leaf: &LeafNode, n_known: usize) {
         /// Up to here looking for the points of each interval is faster than sorting all of them into intervals.
         const FEW: usize = 6;
         let stat_len = leaf.active.len();
-        let Self { keys, sides, missing, intervals, members, starts, sorted, .. } = self;
+        let Self { keys, sides, missing, sums, largest: the_largest, members, starts, sorted, .. } = self;
         let n_sides = sides.len();
         let edge = |side: usize| sides.get(side).map_or(n_known as u32, |(_, n_below)| *n_below);
         let n_in = |interval: usize| edge(interval) - interval.checked_sub(1).map_or(0, edge);
         let largest = (1..=n_sides).fold(0, |best, interval| if n_in(interval) > n_in(best) { interval } else { best });
-        intervals.clear();
-        intervals.resize((n_sides + 1) * stat_len, 0.0);
+        *the_largest = largest;
+        // Whatever they held before: each is written anew.
+        sums.resize((n_sides + 1) * stat_len, 0.0);
         let in_order = n_sides > FEW;
         if in_order {
             starts.clear();
@@ -218,7 +213,7 @@ impl<K: Key> Work<K> {
             }
         }
         for interval in (0..=n_sides).filter(|interval| *interval != largest) {
-            let sum = &mut intervals[interval * stat_len..(interval + 1) * stat_len];
+            let sum = &mut sums[interval * stat_len..(interval + 1) * stat_len];
             if in_order {
                 // Each start has moved to the end of its interval.
                 let end = starts[interval];
@@ -238,7 +233,6 @@ impl<K: Key> Work<K> {
             members.extend(without.map(|(slot, _)| *slot));
             sum_points(cloud, leaf, members, missing);
         }
-        largest
     }
 
     /// Both children of every cut on one group of leaves, and their places in the queue.
@@ -272,11 +266,11 @@ impl<K: Key> Work<K> {
             let outcome = &mut self.outcome_of[side][usize::from(nan_left)];
             if by_cut || *outcome == NONE {
                 *outcome = outcomes.all.len() as u32;
-                let sum = &self.sums[side * stat_len..(side + 1) * stat_len];
-                let known_left = if side < self.n_below_sums { Known::Left(sum) } else { Known::Right(sum) };
+                let sum = |at: usize| &self.sums[at * stat_len..(at + 1) * stat_len];
+                let known = if side < self.largest { Known::Left(sum(side)) } else { Known::Right(sum(side + 1)) };
                 let missing = (n_missing > 0).then_some((&self.missing[..], nan_left));
                 let n_left = n_below + if nan_left { n_missing } else { 0 };
-                self.children.enqueue(cloud, leaf, &proposal.split, n_left, known_left, missing, outcomes, queue);
+                self.children.enqueue(cloud, leaf, &proposal.split, n_left, known, missing, outcomes, queue);
             }
             proposal.outcome = *outcome;
         }
@@ -372,6 +366,7 @@ fn sum_points<M: LeafModel>(cloud: &Cloud<M>, leaf: &LeafNode, slots: &[u32], su
     if cloud.point_stats.are_about(&leaf.origin) {
         cloud.point_stats.sum(slots, sum);
     } else {
+        sum.fill(0.0);
         for &slot in slots {
             cloud.model.observe(sum, &leaf.origin, cloud.pool.point(slot), cloud.pool.weight(slot));
         }

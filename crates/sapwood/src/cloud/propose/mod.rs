@@ -240,17 +240,16 @@ pub(super) fn divide_slots(leaf: &LeafNode, pool: &Pool, split: &Split, left: &m
     left.slots.resize(leaf.slots.len(), 0);
     right.slots.resize(leaf.slots.len(), 0);
     let mut n_left = 0;
-    let mut fingerprint = 0;
     for (at, &slot) in leaf.slots.iter().enumerate() {
         let value = values[slot as usize];
         let goes_left = (value < split.cut) | (split.nan_left & value.is_nan());
         left.slots[n_left] = slot;
         right.slots[at - n_left] = slot;
         n_left += usize::from(goes_left);
-        fingerprint ^= pool.fingerprint(slot) & u64::from(goes_left).wrapping_neg();
     }
     left.slots.truncate(n_left);
     right.slots.truncate(leaf.slots.len() - n_left);
-    left.fingerprint = fingerprint;
-    right.fingerprint = leaf.fingerprint ^ fingerprint;
+    let (smaller, larger) = if 2 * n_left < leaf.slots.len() { (left, right) } else { (right, left) };
+    smaller.fingerprint = smaller.slots.iter().fold(0, |set, slot| set ^ pool.fingerprint(*slot));
+    larger.fingerprint = leaf.fingerprint ^ smaller.fingerprint;
 }
