@@ -163,7 +163,8 @@ mod tests {
         let mut queue = Queue::default();
         queue.begin(&model);
         let none = [0.0; 3];
-        let tickets: Vec<Ticket> = (0..3 * BATCH + 5).map(|i| queue.push(&model, Evidence::Joint, stats(i).into_iter(), &none, &[])).collect();
+        let tickets: Vec<Ticket> =
+            (0..3 * BATCH + 5).map(|i| queue.push(&model, Evidence::Joint, stats(i).into_iter(), &none, &[])).collect();
         queue.finish(&model);
         for (i, ticket) in tickets.into_iter().enumerate() {
             assert_eq!(queue.get(ticket).ln_z, evidence(&model, Evidence::Joint, &stats(i), &none).ln_z);

@@ -9,8 +9,10 @@ pub fn systematic(masses: &[f64], n: u32, u: f64, counts: &mut Vec<u32>) {
     let mut given = 0;
     for mass in masses {
         cumulative += mass;
-        // Offspring k stands at position u + k of n.
-        let reached = ((f64::from(n) * (cumulative / total) - u).ceil().max(0.0) as u32).clamp(given, n);
+        // Offspring k stands at position u + k of n. The next integer up by way of one down: rounding up is a call on plain processors.
+        let position = f64::from(n) * (cumulative / total) - u;
+        let whole = position as u32;
+        let reached = (whole + u32::from(f64::from(whole) < position)).clamp(given, n);
         counts.push(reached - given);
         given = reached;
     }

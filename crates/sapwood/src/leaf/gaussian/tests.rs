@@ -643,7 +643,8 @@ fn posteriors_of_many_leaves_are_those_of_each() {
             for leaf in 0..n_leaves {
                 let mut alone = Fit::default();
                 assert_eq!(supported[leaf], model.fit(&totals[leaf], &origins[leaf], &mut alone));
-                let bits = |fit: &Fit| [&fit.factor[..], &[fit.df, fit.sum_of_squares]].concat().iter().map(|v| v.to_bits()).collect::<Vec<u64>>();
+                let bits =
+                    |fit: &Fit| [&fit.factor[..], &[fit.df, fit.sum_of_squares]].concat().iter().map(|v| v.to_bits()).collect::<Vec<u64>>();
                 assert_eq!(bits(&fits[leaf]), bits(&alone));
             }
         }
