@@ -82,7 +82,7 @@ impl<M: LeafModel> Cloud<M> {
 
     /// Put in line what the stays and prunes need: the evidence of visited leaves, of their siblings' leaves, and of their merged parents.
     fn consider_prunes(&self, places: &[Place], prunes: &mut Prunes, queue: &mut Queue) {
-        let Prunes { number, all, alike, waiting, is_waiting, total, retired, .. } = prunes;
+        let Prunes { number, all, alike, waiting, is_waiting, subtree, total, retired } = prunes;
         alike.begin(places.len());
         number.begin(self.forest.n_branch_slots());
         is_waiting.begin(self.forest.n_leaf_slots());
@@ -105,40 +105,40 @@ impl<M: LeafModel> Cloud<M> {
             number.set(parent, all.len() as u32);
             let sibling = forest.branch(parent).child(!leaf_is_left);
             let depth = place.depth;
-            // Where nothing has been retired, all prunes that merge the same points come to the same.
+            subtree.clear();
+            forest.for_each_leaf(sibling, depth, &mut |leaf, depth| subtree.push((leaf, depth)));
             let mut none_retired = own.retired[0] == 0.0;
             let mut key = own.fingerprint;
-            if none_retired {
-                forest.for_each_leaf(sibling, depth, &mut |leaf_ix, _| {
-                    let leaf = forest.leaf(leaf_ix);
-                    key ^= leaf.fingerprint;
-                    none_retired &= leaf.retired[0] == 0.0 && leaf.origin == own.origin;
-                });
-            }
-            let next = all.len() as u32;
-            let first = if none_retired { alike.find_or_insert(key, next, |other| all[other as usize].key == key) } else { next };
-            let merged_before = (first != next).then(|| all[first as usize].merged);
-            total.clear();
-            total.extend(own.totals());
-            retired.clear();
-            retired.extend_from_slice(&own.retired);
-            forest.for_each_leaf(sibling, depth, &mut |leaf_ix, _| {
+            for &(leaf_ix, _) in &*subtree {
                 let leaf = forest.leaf(leaf_ix);
                 require(leaf_ix, leaf, queue);
-                if merged_before.is_some() {
-                    return;
-                }
-                add_shifted(model, total, &own.origin, &leaf.active, &leaf.origin);
-                if leaf.retired[0] != 0.0 {
-                    add_shifted(model, total, &own.origin, &leaf.retired, &leaf.origin);
-                    match kind {
-                        // All that it asks for is how many have been retired.
-                        Evidence::Joint => retired[0] += leaf.retired[0],
-                        Evidence::Conditional => add_shifted(model, retired, &own.origin, &leaf.retired, &leaf.origin),
+                key ^= leaf.fingerprint;
+                none_retired = none_retired && leaf.retired[0] == 0.0 && leaf.origin == own.origin;
+            }
+            // Where nothing has been retired, all prunes that merge the same points come to the same.
+            let next = all.len() as u32;
+            let first = if none_retired { alike.find_or_insert(key, next, |other| all[other as usize].key == key) } else { next };
+            let merged = if first != next {
+                all[first as usize].merged
+            } else {
+                total.clear();
+                total.extend(own.totals());
+                retired.clear();
+                retired.extend_from_slice(&own.retired);
+                for &(leaf_ix, _) in &*subtree {
+                    let leaf = forest.leaf(leaf_ix);
+                    add_shifted(model, total, &own.origin, &leaf.active, &leaf.origin);
+                    if leaf.retired[0] != 0.0 {
+                        add_shifted(model, total, &own.origin, &leaf.retired, &leaf.origin);
+                        match kind {
+                            // All that it asks for is how many have been retired.
+                            Evidence::Joint => retired[0] += leaf.retired[0],
+                            Evidence::Conditional => add_shifted(model, retired, &own.origin, &leaf.retired, &leaf.origin),
+                        }
                     }
                 }
-            });
-            let merged = merged_before.unwrap_or_else(|| queue.push(model, kind, total.iter().copied(), retired, &own.origin));
+                queue.push(model, kind, total.iter().copied(), retired, &own.origin)
+            };
             all.push(Prune { key, sibling, depth, merged, ln_weight: f64::NEG_INFINITY });
         }
     }
