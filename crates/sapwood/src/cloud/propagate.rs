@@ -31,7 +31,6 @@ pub(super) struct Scratch {
     /// By proposal, the weight of the grow.
     grows: Vec<f64>,
     grown: Vec<usize>,
-    old_roots: Vec<NodeId>,
     left_retired: Vec<f64>,
     right_retired: Vec<f64>,
 }
@@ -203,7 +202,6 @@ impl<M: LeafModel> Cloud<M> {
     fn move_all(&mut self, places: &[Place], x: &[f64], scratch: &mut Scratch) {
         let n_candidates = self.settings.n_candidates;
         let mut first_particle = 0;
-        scratch.old_roots.clear();
         for (ix, &place) in places.iter().enumerate() {
             let tree = self.trees[ix];
             let n_copies = tree.n_copies as usize;
@@ -228,28 +226,50 @@ impl<M: LeafModel> Cloud<M> {
             if n_stay == tree.n_copies {
                 continue;
             }
+            // Every new tree but the last that the old one is needed for shares what it can with it; the last takes it over.
+            let mut n_needed = n_stay.min(1) as usize + n_prune.min(1) as usize + scratch.grown.len();
+            let mut moved = |cloud: &mut Self, depth: usize, replacement: NodeId, n_copies: u32| {
+                n_needed -= 1;
+                let root = cloud.replace(tree.root, x, depth, replacement, n_needed == 0);
+                cloud.trees.push(Tree { root, n_copies, ..tree });
+            };
             if n_prune > 0 {
-                let root = self.prune(&tree, &place, x, &mut scratch.prunes.subtree);
-                self.trees.push(Tree { root, n_copies: n_prune, ..tree });
+                let merged = self.merged_leaf(&place, &mut scratch.prunes.subtree);
+                moved(self, place.depth - 1, merged, n_prune);
             }
             for at in 0..scratch.grown.len() {
-                let root = self.grow(&tree, &place, x, scratch.grown[at], scratch);
-                self.trees.push(Tree { root, n_copies: 1, ..tree });
+                let branch = self.grown_branch(&place, scratch.grown[at], scratch);
+                moved(self, place.depth, branch, 1);
             }
             self.trees[ix].n_copies = n_stay;
-            if n_stay == 0 {
-                scratch.old_roots.push(tree.root);
-            }
         }
-        // Old trees are let go of last: proposals read the leaves they point to.
         self.trees.retain(|tree| tree.n_copies > 0);
-        for &root in &scratch.old_roots {
-            self.release(root);
+    }
+
+    /// The tree in which `replacement` stands where the path of `x` reaches `depth`. Its root is returned with one reference, which is the old
+    /// root's if that is not needed any more.
+    fn replace(&mut self, root: NodeId, x: &[f64], depth: usize, replacement: NodeId, take_over: bool) -> NodeId {
+        if !take_over {
+            let root = self.forest.replace(root, x, depth, replacement);
+            self.forest.retain(root);
+            return root;
+        }
+        // What belongs to this tree alone is changed in place, and the rest of the path copied.
+        let (owned, rest, depth) = self.forest.owned_path(root, x, depth);
+        let changed = self.forest.replace(rest, x, depth, replacement);
+        self.forest.retain(changed);
+        self.release(rest);
+        match owned {
+            Some((branch, left)) => {
+                self.forest.set_child(branch, left, changed);
+                root
+            }
+            None => changed,
         }
     }
 
-    /// The tree in which the leaf's parent has become a leaf. Its root is returned with one reference.
-    fn prune(&mut self, tree: &Tree, place: &Place, x: &[f64], subtree: &mut Vec<(usize, usize)>) -> NodeId {
+    /// What the leaf's parent is when it has become a leaf.
+    fn merged_leaf(&mut self, place: &Place, subtree: &mut Vec<(usize, usize)>) -> NodeId {
         let (parent, _) = place.parent.expect("only a leaf with a parent is pruned");
         subtree.clear();
         self.forest.for_each_leaf(NodeId::branch(parent), 0, &mut |leaf, depth| subtree.push((leaf, depth)));
@@ -260,13 +280,11 @@ impl<M: LeafModel> Cloud<M> {
         }
         // Scores of the parts say nothing of the whole.
         self.forest.leaf_mut(merged).scores.clear();
-        let root = self.forest.replace(tree.root, x, place.depth - 1, NodeId::leaf(merged));
-        self.forest.retain(root);
-        root
+        NodeId::leaf(merged)
     }
 
-    /// The tree in which the leaf has been split. Its root is returned with one reference.
-    fn grow(&mut self, tree: &Tree, place: &Place, x: &[f64], candidate: usize, scratch: &mut Scratch) -> NodeId {
+    /// What the leaf is when it has been split.
+    fn grown_branch(&mut self, place: &Place, candidate: usize, scratch: &mut Scratch) -> NodeId {
         let Scratch { proposals, queue, left_retired, right_retired, .. } = scratch;
         let split = proposals.all[candidate].split;
         let (outcome, left_active) = proposals.outcome(candidate, self.model.stat_len());
@@ -299,10 +317,7 @@ impl<M: LeafModel> Cloud<M> {
             child.set_evidence(queue.get(if is_left { outcome.left } else { outcome.right }), self.version);
         }
         let [left, right] = children.map(|(ix, _)| NodeId::leaf(ix));
-        let branch = self.forest.new_branch(Branch { split, left, right });
-        let root = self.forest.replace(tree.root, x, place.depth, branch);
-        self.forest.retain(root);
-        root
+        self.forest.new_branch(Branch { split, left, right })
     }
 }
 

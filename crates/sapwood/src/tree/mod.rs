@@ -273,6 +273,26 @@ impl Forest {
         self.new_branch(copy)
     }
 
+    /// Follow the path of `x` while only one node or root refers to each branch, at most to `depth`. Returns the last such branch with the side
+    /// that the path takes there, where the path goes on, and how much of the depth is left from there.
+    pub fn owned_path(&self, root: NodeId, x: &[f64], depth: usize) -> (Option<(usize, bool)>, NodeId, usize) {
+        let (mut last, mut node, mut depth) = (None, root, depth);
+        while depth > 0 && self.branch_refs[node.ix()] == 1 {
+            let branch = &self.branches[node.ix()];
+            let left = branch.split.goes_left(x);
+            last = Some((node.ix(), left));
+            node = branch.child(left);
+            depth -= 1;
+        }
+        (last, node, depth)
+    }
+
+    /// Put another child on one side of a branch; references are the caller's business.
+    pub fn set_child(&mut self, branch: usize, left: bool, child: NodeId) {
+        let branch = &mut self.branches[branch];
+        *if left { &mut branch.left } else { &mut branch.right } = child;
+    }
+
     /// Visit the leaves below a node, left to right, with their depth (the node itself is at `depth`).
     pub fn for_each_leaf(&self, node: NodeId, depth: usize, visit: &mut impl FnMut(usize, usize)) {
         if node.is_leaf() {
