@@ -27,6 +27,7 @@ from benchmarks.machine import REPOSITORY
 BUDGET = Path(__file__).parent / "budget.json"
 JOBS = {
     "friedman-orand": "Friedman, random discard, w=200, N=1000, linear leaves",
+    "friedman-full": "Friedman, every point active, default prior, N=1000, linear leaves",
     "prices": "generated prices, w=100, lambda=.8, N=1000, multinomial leaves",
 }
 ALLOWED_GROWTH = 0.05

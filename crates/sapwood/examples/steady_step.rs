@@ -1,10 +1,12 @@
 //! Steps of a cloud whose pool is full, for counting instructions: `steady_step JOB` warms the job's cloud up and then takes `STEPS` steps
 //! inside [`counted_region`], whose name tells a profiler what to count. `benchmarks/speed/instructions.py` runs it under callgrind.
+//! `steady_step JOB sizes` says instead how much there is to compute in such a step.
 
 use std::f64::consts::PI;
 use std::process::ExitCode;
 
 use sapwood::bank::Member;
+use sapwood::cloud::StepSizes;
 use sapwood::config::{CloudConfig, Discard, Leaf, Prior, Task};
 use sapwood::rng::{Purpose, Stream};
 
@@ -34,6 +36,13 @@ impl Job {
                 n_inputs: 5,
                 n_classes: 0,
                 n_before: 800,
+                row: friedman,
+            }),
+            "friedman-full" => Some(Self {
+                config: CloudConfig { max_active: None, forgetting: Some(1.0), ..CloudConfig::new(Leaf::Linear) },
+                n_inputs: 5,
+                n_classes: 0,
+                n_before: 1000,
                 row: friedman,
             }),
             "prices" => Some(Self {
@@ -75,9 +84,32 @@ fn counted_region(member: &mut Member, x: &[Vec<f64>], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| member.observe(x, *y, 1.0)).sum()
 }
 
+fn print_sizes(member: &mut Member, x: &[Vec<f64>], y: &[f64]) {
+    let mut sums = [0; 8];
+    for (x, y) in x.iter().zip(y) {
+        member.observe(x, *y, 1.0);
+        let StepSizes { leaves, sets_of_points, contents, proposals, chains, outcomes, prunes } = member.step_sizes();
+        let sizes = [member.n_distinct_trees(), leaves, sets_of_points, contents, proposals, chains, outcomes, prunes];
+        sums.iter_mut().zip(sizes).for_each(|(sum, size)| *sum += size);
+    }
+    let names = [
+        "distinct trees",
+        "leaves at the input",
+        "of them with different points",
+        "of them with different statistics",
+        "grow proposals",
+        "chains of them on the same points and dimension",
+        "pairs of children that differ",
+        "prunes",
+    ];
+    for (name, sum) in names.into_iter().zip(sums) {
+        println!("{:8.1} {name}", sum as f64 / x.len() as f64);
+    }
+}
+
 fn main() -> ExitCode {
     let Some(job) = std::env::args().nth(1).as_deref().and_then(Job::named) else {
-        eprintln!("usage: steady_step friedman-orand|prices");
+        eprintln!("usage: steady_step friedman-orand|friedman-full|prices [sizes]");
         return ExitCode::FAILURE;
     };
     let mut noise = Stream::new(SEED, 0, 0, Purpose::Member);
@@ -92,6 +124,10 @@ fn main() -> ExitCode {
         Member::new(&job.config.clone().into(), job.task(), job.n_inputs, job.n_classes, SEED).expect("an allowed configuration");
     for (x, y) in x.iter().zip(&y).take(job.n_before) {
         member.observe(x, *y, 1.0);
+    }
+    if std::env::args().nth(2).as_deref() == Some("sizes") {
+        print_sizes(&mut member, &x[job.n_before..], &y[job.n_before..]);
+        return ExitCode::SUCCESS;
     }
     let ln_evidence = counted_region(&mut member, &x[job.n_before..], &y[job.n_before..]);
     println!("{STEPS} steps, log evidence {ln_evidence:.6}");

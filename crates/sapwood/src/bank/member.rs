@@ -1,7 +1,7 @@
 //! A member of a bank: a cloud or something simpler, and the inputs it sees.
 
 use super::trivial::{Trivial, TrivialKind};
-use crate::cloud::{ActivePoint, Cloud, ParticleStats, TreeNode};
+use crate::cloud::{ActivePoint, Cloud, ParticleStats, StepSizes, TreeNode};
 use crate::config::{CloudConfig, Leaf, Named, Prior, Task};
 use crate::error::{Error, Result};
 use crate::leaf::{Covariance, Discriminant, Gaussian, GaussianPrior, Multinomial};
@@ -193,6 +193,11 @@ impl Member {
 
     pub fn n_distinct_trees(&self) -> usize {
         any_member!(&self.inner, cloud => cloud.n_distinct_trees(), _ => 0)
+    }
+
+    /// How much there was to compute in the last step; nothing for a member without trees.
+    pub fn step_sizes(&self) -> StepSizes {
+        any_member!(&self.inner, cloud => cloud.step_sizes(), _ => StepSizes::default())
     }
 
     pub fn particle_stats(&self) -> Vec<ParticleStats> {

@@ -37,7 +37,29 @@ pub struct TreeNode {
     pub value: Vec<f64>,
 }
 
+/// How much there was to compute in the last step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepSizes {
+    /// Distinct leaves at the input, those that hold different points, and those that differ in their statistics.
+    pub leaves: usize,
+    pub sets_of_points: usize,
+    pub contents: usize,
+    /// Grow proposals, the groups of them that share what depends on points and dimension, and the pairs of children that differ.
+    pub proposals: usize,
+    pub chains: usize,
+    pub outcomes: usize,
+    /// Prunes that were possible.
+    pub prunes: usize,
+}
+
 impl<M: LeafModel> Cloud<M> {
+    /// How much there was to compute in the last step.
+    pub fn step_sizes(&self) -> StepSizes {
+        let (leaves, sets_of_points, contents) = self.scratch.visits.sizes();
+        let (proposals, chains, outcomes, prunes) = self.scratch.propagate.sizes();
+        StepSizes { leaves, sets_of_points, contents, proposals, chains, outcomes, prunes }
+    }
+
     pub fn n_distinct_trees(&self) -> usize {
         self.trees.len()
     }

@@ -15,7 +15,7 @@ mod resample;
 mod retire;
 mod weigh;
 
-pub use inspect::{ActivePoint, ParticleStats, TreeNode};
+pub use inspect::{ActivePoint, ParticleStats, StepSizes, TreeNode};
 pub use resample::systematic;
 
 use self::evidence::Queue;

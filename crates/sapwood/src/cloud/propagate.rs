@@ -35,6 +35,14 @@ pub(super) struct Scratch {
     right_retired: Vec<f64>,
 }
 
+impl Scratch {
+    /// How many proposals, chains of groups of them, outcomes, and prunes there were.
+    pub fn sizes(&self) -> (usize, usize, usize, usize) {
+        let (proposals, chains, outcomes) = self.proposals.sizes();
+        (proposals, chains, outcomes, self.prunes.all.len())
+    }
+}
+
 /// The prunes that are possible, one for each branch above a visited leaf.
 #[derive(Clone, Debug, Default)]
 struct Prunes {

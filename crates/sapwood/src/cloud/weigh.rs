@@ -37,6 +37,13 @@ impl Visits {
         self.all.len()
     }
 
+    /// How many leaves, how many that hold different points, and how many that differ in their statistics.
+    pub fn sizes(&self) -> (usize, usize, usize) {
+        let firsts =
+            |first: fn(&Visit) -> u32| self.all.iter().enumerate().filter(|(number, visit)| first(visit) as usize == *number).count();
+        (self.all.len(), firsts(|visit| visit.same_points), firsts(|visit| visit.same_content))
+    }
+
     /// The number of a leaf that was visited.
     pub fn number(&self, leaf: usize) -> usize {
         self.number.get(leaf).expect("a visited leaf") as usize

@@ -167,6 +167,11 @@ impl Proposals {
         Arch::new().dispatch(Evaluation { proposals: self, cloud, queue });
     }
 
+    /// How many proposals, chains of groups, and outcomes.
+    pub fn sizes(&self) -> (usize, usize, usize) {
+        (self.all.len(), self.groups.chains.len(), self.outcomes.all.len())
+    }
+
     /// By particle, a uniform to draw its move with.
     pub fn uniforms(&self) -> &[f64] {
         &self.random.uniform
