@@ -1,7 +1,7 @@
 //! One-step-ahead forecasts along a stream: predict a row, then learn one.
 
 use super::said::Said;
-use super::{Bank, CHUNK, History, Rows, workers};
+use super::{Bank, CHUNK, History, Member, Rows, workers};
 use crate::error::{Error, Result};
 use crate::predict::{Groups, Solver};
 
@@ -131,7 +131,7 @@ impl Bank {
         // A row that is learned as soon as it has been forecast is weighed on the way: its density need not be computed twice.
         let in_step = |at: usize| delay == 0 && same_bits(run.x_test.row(at), run.x.row(at));
         let own_row = |at: usize| in_step(at) && run.y_test[at] == run.y[at] && weight_of(at) == 1.0;
-        let parts = workers::for_each(&mut self.members, n_threads, |member| {
+        let parts = workers::for_each(&mut self.members, n_threads, Member::effort, |member| {
             let mut inputs = Vec::new();
             let mut groups = Groups::default();
             (0..run.x_test.len())

@@ -191,6 +191,11 @@ impl Member {
         any_member!(&self.inner, cloud => cloud.forgetting(), _ => Vec::new())
     }
 
+    /// About how much work a row is, in no unit: what the last step had to compute, each evidence counted once for every entry of its statistics.
+    pub fn effort(&self) -> usize {
+        any_member!(&self.inner, cloud => cloud.effort(), _ => 0)
+    }
+
     pub fn n_distinct_trees(&self) -> usize {
         any_member!(&self.inner, cloud => cloud.n_distinct_trees(), _ => 0)
     }

@@ -255,7 +255,7 @@ impl Bank {
         let weight_of = |row: usize| weight.map_or(1.0, |w| w[row]);
         let history = History::new(&self.recent, y, weight);
         let (task, n_classes, pools) = (self.task, self.n_classes, self.pools());
-        let by_member = workers::for_each(&mut self.members, n_threads, |member| {
+        let by_member = workers::for_each(&mut self.members, n_threads, Member::effort, |member| {
             let mut inputs = Vec::new();
             let mut groups = Groups::default();
             (0..x.len())

@@ -1,19 +1,28 @@
 //! Sharing work between threads: members of a bank, or rows to predict. Which thread does what never changes a result.
 
+use std::cmp::Reverse;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Apply `f` to every item, on at most `n_threads` threads, and return the results in order.
-pub fn for_each<T: Send, R: Send>(items: &mut [T], n_threads: usize, f: impl Fn(&mut T) -> R + Sync) -> Vec<R> {
+/// Apply `f` to every item, on at most `n_threads` threads, and return the results in order. Items of more `effort` are begun first, so that
+/// no thread is left with a large one when the others have finished.
+pub fn for_each<T: Send, R: Send>(
+    items: &mut [T],
+    n_threads: usize,
+    effort: impl Fn(&T) -> usize,
+    f: impl Fn(&mut T) -> R + Sync,
+) -> Vec<R> {
     let n_threads = n_threads.min(items.len());
     if n_threads <= 1 {
         return items.iter_mut().map(f).collect();
     }
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    order.sort_by_key(|&ix| Reverse(effort(&items[ix])));
     let cells: Vec<Mutex<(&mut T, Option<R>)>> = items.iter_mut().map(|item| Mutex::new((item, None))).collect();
     let next = AtomicUsize::new(0);
     let work = || {
-        while let Some(cell) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let mut cell = cell.lock().expect("no worker panics while it holds an item");
+        while let Some(&ix) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let mut cell = cells[ix].lock().expect("no worker panics while it holds an item");
             let result = f(cell.0);
             cell.1 = Some(result);
         }
@@ -35,7 +44,7 @@ pub fn for_row_blocks(out: &mut [f64], width: usize, n_threads: usize, f: impl F
     let width = width.max(1);
     let n_rows = (out.len() / width).div_ceil(n_threads.max(1)).clamp(*BLOCK.start(), *BLOCK.end());
     let mut blocks: Vec<(usize, &mut [f64])> = out.chunks_mut(n_rows * width).enumerate().map(|(ix, block)| (ix * n_rows, block)).collect();
-    for_each(&mut blocks, n_threads, |(first_row, block)| f(*first_row, block));
+    for_each(&mut blocks, n_threads, |_| 0, |(first_row, block)| f(*first_row, block));
 }
 
 #[cfg(test)]
@@ -46,10 +55,11 @@ mod tests {
     fn results_keep_their_order_for_any_number_of_threads() {
         for n_threads in [1, 2, 3, 7, 100] {
             let mut items: Vec<usize> = (0..50).collect();
-            let results = for_each(&mut items, n_threads, |item| {
+            let square = |item: &mut usize| {
                 *item += 1;
                 *item * *item
-            });
+            };
+            let results = for_each(&mut items, n_threads, |item| *item % 7, square);
             assert_eq!(results, (1..=50).map(|i| i * i).collect::<Vec<usize>>());
         }
     }

@@ -60,6 +60,13 @@ impl<M: LeafModel> Cloud<M> {
         StepSizes { leaves, sets_of_points, contents, proposals, chains, outcomes, prunes }
     }
 
+    /// About how much work a step is, in no unit: what the last one had to compute, each evidence counted once for every entry of its
+    /// statistics, and each point of the pool.
+    pub fn effort(&self) -> usize {
+        let StepSizes { contents, outcomes, prunes, .. } = self.step_sizes();
+        (self.trees.len() + contents + 2 * outcomes + prunes) * (8 + self.model.stat_len()) + self.pool.len() * self.pool.n_inputs()
+    }
+
     pub fn n_distinct_trees(&self) -> usize {
         self.trees.len()
     }
