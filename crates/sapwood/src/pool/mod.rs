@@ -205,7 +205,8 @@ impl Pool {
 
     pub(crate) fn read(r: &mut Reader, n_inputs: usize, point_len: usize, now: u64) -> Result<Self> {
         let n_active = r.count(8 * (n_inputs + point_len + 3))?;
-        let mut pool = Self::new(n_inputs, point_len);
+        // One at a time they would be put in order one at a time.
+        let mut pool = Self { order: None, ..Self::new(n_inputs, point_len) };
         let mut last_arrival = 0;
         let mut x = vec![0.0; n_inputs];
         let mut point = vec![0.0; point_len];
@@ -220,6 +221,7 @@ impl Pool {
             last_arrival = arrival;
             pool.insert(&x, y, weight, arrival, |out| out.copy_from_slice(&point));
         }
+        pool.order = (!Order::is_too_large(pool.n_slots())).then(|| Order::of(&pool.columns));
         Ok(pool)
     }
 }

@@ -29,6 +29,11 @@ impl Order {
         Self { columns: vec![RankedColumn::default(); n_inputs] }
     }
 
+    /// The order of points that fill all slots, from the values of each input by slot.
+    pub fn of(columns: &[Vec<f64>]) -> Self {
+        Self { columns: columns.iter().map(|values| RankedColumn::of(values)).collect() }
+    }
+
     pub fn column(&self, dim: usize) -> &RankedColumn {
         &self.columns[dim]
     }
@@ -50,6 +55,16 @@ impl Order {
 }
 
 impl RankedColumn {
+    fn of(values: &[f64]) -> Self {
+        let mut slots: Vec<usize> = (0..values.len()).filter(|&slot| !values[slot].is_nan()).collect();
+        slots.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
+        let mut ranks = vec![MISSING; values.len()];
+        for (rank, &slot) in slots.iter().enumerate() {
+            ranks[slot] = rank as i16;
+        }
+        Self { sorted: slots.iter().map(|&slot| values[slot]).collect(), ranks }
+    }
+
     /// By slot.
     pub fn ranks(&self) -> &[i16] {
         &self.ranks
@@ -122,6 +137,10 @@ mod tests {
             ranks.sort_unstable();
             assert!(ranks.iter().enumerate().all(|(at, &rank)| at == rank as usize));
             assert!((0..values.len()).filter(|slot| !known.contains(slot)).all(|slot| column.ranks()[slot] == MISSING));
+            // At once or one at a time, the same but for the order among equals.
+            let at_once = RankedColumn::of(&values.iter().map(|value| value.unwrap_or(f64::NAN)).collect::<Vec<f64>>());
+            assert_eq!(at_once.sorted(), column.sorted());
+            assert!(known.iter().all(|&slot| Some(at_once.sorted()[at_once.ranks()[slot] as usize]) == values[slot]));
         }
     }
 }
