@@ -23,7 +23,7 @@ pub struct Pool {
     /// None once the pool is too large for it. Derived, never saved.
     order: Option<Order>,
     y: Vec<f64>,
-    /// The same as numbers of classes, for leaves that count them.
+    /// The same as numbers of classes, for leaves that count a few of them.
     classes: Vec<i16>,
     points: Vec<f64>,
     weights: Vec<f64>,
@@ -151,7 +151,7 @@ impl Pool {
         self.y[slot as usize]
     }
 
-    /// The target of every slot as the number of a class.
+    /// The target of every slot as the number of a class, where there are not more of them than such a number has room for.
     pub fn classes(&self) -> &[i16] {
         &self.classes
     }

@@ -160,7 +160,7 @@ impl<K: Key> Work<K> {
                 let side = sides.partition_point(|(threshold, _)| threshold <= key);
                 if let Some(own) = below.get_mut(side * stat_len..(side + 1) * stat_len) {
                     own[0] += 1.0;
-                    own[1 + cloud.pool.classes()[slot as usize] as usize] += 1.0;
+                    own[1 + cloud.pool.y(slot) as usize] += 1.0;
                 }
             }
             for at in stat_len..below.len() {
