@@ -100,10 +100,46 @@ fn mix(key: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::{Alike, Forest, LeafNode};
     use crate::cloud::Cloud;
     use crate::config::{CloudConfig, Discard, Leaf, Task};
     use crate::leaf::{Gaussian, GaussianPrior};
     use crate::rng::{Purpose, Stream};
+
+    /// Fails if leaves share what they must not: other points, other retired statistics, another origin, or sums that have lost digits.
+    #[test]
+    fn only_leaves_with_the_same_content_are_taken_for_one() {
+        let plain = |leaf: &mut LeafNode| {
+            leaf.slots = vec![3, 5];
+            leaf.fingerprint = 77;
+            leaf.origin = vec![0.5];
+            leaf.active = vec![2.0, 1.0, 4.0];
+            leaf.retired = vec![1.0, 0.25, 0.125];
+        };
+        // What sets a leaf apart, and the first leaves (by number) with the same points and with the same content.
+        type Change = fn(&mut LeafNode);
+        let cases: [(Change, u32, u32); 7] = [
+            (|_| (), 0, 0),
+            (|leaf| leaf.slots = vec![5, 3], 0, 0),
+            (|leaf| leaf.active[1] += 1e-15, 0, 0),
+            (|leaf| leaf.active[1] += 1e-3, 0, 3),
+            (|leaf| leaf.retired[2] += 1e-15, 0, 4),
+            (|leaf| leaf.origin[0] = 0.25, 0, 5),
+            (|leaf| leaf.fingerprint = 78, 6, 6),
+        ];
+        let mut forest = Forest::new(None, 3);
+        let leaves: Vec<usize> = cases.iter().map(|_| forest.new_leaf()).collect();
+        let mut alike = Alike::default();
+        alike.begin(cases.len());
+        for (number, (change, same_points, same_content)) in cases.into_iter().enumerate() {
+            let leaf = forest.leaf_mut(leaves[number]);
+            plain(leaf);
+            change(leaf);
+            let (leaf, leaf_at) = (forest.leaf(leaves[number]), |other: u32| leaves[other as usize]);
+            assert_eq!(alike.same_points(&forest, leaf, number as u32, leaf_at), same_points, "leaf {number}");
+            assert_eq!(alike.same_content(&forest, leaf, number as u32, leaf_at), same_content, "leaf {number}");
+        }
+    }
 
     /// Fails if a move, an arrival or a retirement leaves a leaf with the fingerprint of other points.
     #[test]
