@@ -49,6 +49,7 @@ impl Alike {
             other.fingerprint == leaf.fingerprint
                 && other.n_active() == leaf.n_active()
                 && other.origin == leaf.origin
+                && other.retired.len() == leaf.retired.len()
                 && other.retired.iter().zip(&leaf.retired).all(|(a, b)| a.to_bits() == b.to_bits())
                 && agree(&other.active, &leaf.active)
         };
@@ -64,8 +65,7 @@ fn agree(a: &[f64], b: &[f64]) -> bool {
 
 /// A number that stands for the points and the retired statistics of a leaf.
 fn content_key(leaf: &LeafNode) -> u64 {
-    let retired = if leaf.retired[0] == 0.0 { 0 } else { leaf.retired.iter().fold(1, |key, value| mix(key ^ value.to_bits())) };
-    leaf.fingerprint ^ retired
+    leaf.retired.iter().fold(leaf.fingerprint, |key, value| mix(key ^ value.to_bits()))
 }
 
 impl Table {
@@ -112,7 +112,7 @@ mod tests {
         let plain = |leaf: &mut LeafNode| {
             leaf.slots = vec![3, 5];
             leaf.fingerprint = 77;
-            leaf.origin = vec![0.5];
+            leaf.origin = vec![0.5].into();
             leaf.active = vec![2.0, 1.0, 4.0];
             leaf.retired = vec![1.0, 0.25, 0.125];
         };
@@ -124,7 +124,7 @@ mod tests {
             (|leaf| leaf.active[1] += 1e-15, 0, 0),
             (|leaf| leaf.active[1] += 1e-3, 0, 3),
             (|leaf| leaf.retired[2] += 1e-15, 0, 4),
-            (|leaf| leaf.origin[0] = 0.25, 0, 5),
+            (|leaf| leaf.origin = vec![0.25].into(), 0, 5),
             (|leaf| leaf.fingerprint = 78, 6, 6),
         ];
         let mut forest = Forest::new(None, 3);

@@ -3,7 +3,7 @@
 use crate::config::Evidence;
 use crate::leaf::{Batch, LeafModel};
 use crate::num::lanes::Lane;
-use crate::tree::LeafEvidence;
+use crate::tree::{LeafEvidence, Origin};
 
 /// Leaves waiting for their `ln Z`, and the results of those that have been waited for.
 #[derive(Clone, Debug, Default)]
@@ -12,7 +12,7 @@ pub(super) struct Queue {
     ln_z: Vec<f64>,
     /// What the prior adds to a leaf about `prior_origin`, where it is known.
     prior: Vec<f64>,
-    prior_origin: Vec<f64>,
+    prior_origin: Origin,
     scratch: Vec<Lane>,
 }
 
@@ -36,67 +36,81 @@ impl Queue {
         self.prior.clear();
     }
 
-    /// Put a leaf in line.
+    /// Put a leaf in line; `retired` is empty where nothing has been.
     #[inline(always)]
-    pub fn push<M: LeafModel>(
-        &mut self,
-        model: &M,
-        kind: Evidence,
-        total: impl Iterator<Item = f64> + Clone,
-        retired: &[f64],
-        origin: &[f64],
-    ) -> Ticket {
+    pub fn push<M: LeafModel>(&mut self, model: &M, kind: Evidence, active: &[f64], retired: &[f64], origin: &Origin) -> Ticket {
         self.be_about(model, origin);
-        self.push_about(model, kind, total, retired)
+        self.push_about(model, kind, active, retired)
     }
 
     /// The leaves that come next are about this origin.
     #[inline(always)]
-    pub fn be_about<M: LeafModel>(&mut self, model: &M, origin: &[f64]) {
-        if self.prior.is_empty() || self.prior_origin != origin {
+    pub fn be_about<M: LeafModel>(&mut self, model: &M, origin: &Origin) {
+        if self.prior.is_empty() || self.prior_origin != *origin {
             self.move_prior(model, origin);
         }
     }
 
-    /// Put a leaf in line, about the origin that was given last. Of the retired statistics the joint evidence wants only the first.
+    /// Put a leaf in line, about the origin that was given last.
     #[inline(always)]
-    pub fn push_about<M: LeafModel>(
-        &mut self,
-        model: &M,
-        kind: Evidence,
-        total: impl Iterator<Item = f64> + Clone,
-        retired: &[f64],
-    ) -> Ticket {
-        let n = total.clone().next().expect("statistics begin with a count");
-        let whole = self.push_part(model, n, total);
+    pub fn push_about<M: LeafModel>(&mut self, model: &M, kind: Evidence, active: &[f64], retired: &[f64]) -> Ticket {
+        let Some(n_retired) = retired.first() else { return self.push_whole(model, kind, active, retired) };
+        let whole = self.next_id();
+        self.batch.push_sum(active, retired, &self.prior);
+        self.finish_if_full(model);
+        self.with_retired(model, kind, whole, active[0] + n_retired, retired)
+    }
+
+    /// The same for a leaf whose statistics are given as a whole. Of the retired ones among them the joint evidence wants only the first.
+    #[inline(always)]
+    pub fn push_whole<M: LeafModel>(&mut self, model: &M, kind: Evidence, total: &[f64], retired: &[f64]) -> Ticket {
+        let whole = self.next_id();
+        self.batch.push(total, &self.prior);
+        self.finish_if_full(model);
+        self.with_retired(model, kind, whole, total[0], retired)
+    }
+
+    /// The ticket of a leaf of `n` points that stands in line, with what its retired part calls for.
+    #[inline(always)]
+    fn with_retired<M: LeafModel>(&mut self, model: &M, kind: Evidence, whole: u32, n: f64, retired: &[f64]) -> Ticket {
         match kind {
             Evidence::Joint => {
                 let bonus = model.retired_bonus();
-                let has_bonus = bonus != 0.0 && retired[0] != 0.0 && n > 0.0;
-                Ticket { whole, retired: None, bonus: if has_bonus { bonus * (retired[0] / n) } else { 0.0 } }
+                let n_retired = retired.first().copied().unwrap_or(0.0);
+                let has_bonus = bonus != 0.0 && n_retired != 0.0 && n > 0.0;
+                Ticket { whole, retired: None, bonus: if has_bonus { bonus * (n_retired / n) } else { 0.0 } }
             }
             Evidence::Conditional => {
-                Ticket { whole, retired: Some(self.push_part(model, retired[0], retired.iter().copied())), bonus: 0.0 }
+                let id = self.next_id();
+                if retired.is_empty() {
+                    // Not nothing: a prior need not be normalised to 1.
+                    self.batch.push_none(&self.prior);
+                } else {
+                    self.batch.push(retired, &self.prior);
+                }
+                self.finish_if_full(model);
+                Ticket { whole, retired: Some(id), bonus: 0.0 }
             }
         }
     }
 
     #[inline(always)]
-    fn push_part<M: LeafModel>(&mut self, model: &M, n: f64, total: impl Iterator<Item = f64>) -> u32 {
-        let id = self.ln_z.len() + self.batch.len();
-        self.batch.push(n, total, &self.prior);
+    fn next_id(&self) -> u32 {
+        (self.ln_z.len() + self.batch.len()) as u32
+    }
+
+    #[inline(always)]
+    fn finish_if_full<M: LeafModel>(&mut self, model: &M) {
         if self.batch.len() == BATCH {
             self.finish(model);
         }
-        id as u32
     }
 
     #[cold]
-    fn move_prior<M: LeafModel>(&mut self, model: &M, origin: &[f64]) {
+    fn move_prior<M: LeafModel>(&mut self, model: &M, origin: &Origin) {
         self.prior.resize(model.stat_len(), 0.0);
         model.prior_stats(origin, &mut self.prior);
-        self.prior_origin.clear();
-        self.prior_origin.extend_from_slice(origin);
+        self.prior_origin.clone_from(origin);
     }
 
     /// Compute what is waiting.
@@ -122,7 +136,8 @@ mod tests {
     fn evidence<M: LeafModel>(model: &M, kind: Evidence, total: &[f64], retired: &[f64]) -> LeafEvidence {
         let mut queue = Queue::default();
         queue.begin(model);
-        let ticket = queue.push(model, kind, total.iter().copied(), retired, &model.origin());
+        queue.be_about(model, &model.origin().into());
+        let ticket = queue.push_whole(model, kind, total, retired);
         queue.finish(model);
         queue.get(ticket)
     }
@@ -139,6 +154,17 @@ mod tests {
         let joint = evidence(model, Evidence::Joint, &total, &retired);
         assert!((joint.ln_evidence - (ln_z(&total) + bonus)).abs() < 1e-12);
         assert_eq!([conditional.ln_z, joint.ln_z], [ln_z(&total); 2]);
+        // In parts or as a whole, and with no retired part or an empty one.
+        let mut queue = Queue::default();
+        queue.begin(model);
+        let active: Vec<f64> = total.iter().zip(&retired).map(|(total, retired)| total - retired).collect();
+        let in_parts = queue.push(model, Evidence::Joint, &active, &retired, &model.origin().into());
+        let kinds = [Evidence::Joint, Evidence::Conditional];
+        let not_retired = kinds.map(|kind| queue.push_about(model, kind, &total, &[]));
+        queue.finish(model);
+        assert!((queue.get(in_parts).ln_evidence - joint.ln_evidence).abs() < 1e-9);
+        let zeros = kinds.map(|kind| evidence(model, kind, &total, &none).ln_evidence);
+        assert_eq!(not_retired.map(|ticket| queue.get(ticket).ln_evidence), zeros);
     }
 
     #[test]
@@ -163,8 +189,8 @@ mod tests {
         let mut queue = Queue::default();
         queue.begin(&model);
         let none = [0.0; 3];
-        let tickets: Vec<Ticket> =
-            (0..3 * BATCH + 5).map(|i| queue.push(&model, Evidence::Joint, stats(i).into_iter(), &none, &[])).collect();
+        let origin = Origin::default();
+        let tickets: Vec<Ticket> = (0..3 * BATCH + 5).map(|i| queue.push(&model, Evidence::Joint, &stats(i), &[], &origin)).collect();
         queue.finish(&model);
         for (i, ticket) in tickets.into_iter().enumerate() {
             assert_eq!(queue.get(ticket).ln_z, evidence(&model, Evidence::Joint, &stats(i), &none).ln_z);

@@ -103,7 +103,12 @@ impl<M: LeafModel> Cloud<M> {
 
     /// The allowed forgetting factors and the share of particles that carry each.
     pub fn forgetting(&self) -> Vec<(f64, f64)> {
-        let mut shares: Vec<(f64, f64)> = self.settings.forgetting_values().iter().map(|value| (*value, 0.0)).collect();
+        let values = self.settings.forgetting_values();
+        if !self.forgets {
+            // Nothing has been learned about them yet.
+            return values.iter().map(|value| (*value, 1.0 / values.len() as f64)).collect();
+        }
+        let mut shares: Vec<(f64, f64)> = values.iter().map(|value| (*value, 0.0)).collect();
         for tree in &self.trees {
             shares[tree.lambda_ix as usize].1 += f64::from(tree.n_copies) / f64::from(self.n_particles());
         }
@@ -120,7 +125,7 @@ impl<M: LeafModel> Cloud<M> {
                 height = height.max(depth);
                 n_leaves += 1;
                 n_active += leaf.n_active() as f64;
-                n_retired += leaf.retired[0];
+                n_retired += leaf.n_retired();
             });
             let stats = ParticleStats {
                 height: height as u32,
@@ -167,7 +172,7 @@ impl<M: LeafModel> Cloud<M> {
         let at = nodes.len();
         if node.is_leaf() {
             let leaf = self.forest.leaf(node.ix());
-            let (n_active, n_retired) = (leaf.n_active() as f64, leaf.retired[0]);
+            let (n_active, n_retired) = (leaf.n_active() as f64, leaf.n_retired());
             nodes.push(TreeNode { split: None, n_active, n_retired, value: value(self, leaf) });
         } else {
             let &Branch { split, left, right } = self.forest.branch(node.ix());
@@ -232,7 +237,9 @@ impl<M: LeafModel> Cloud<M> {
         let stat_len = self.model.stat_len();
         self.forest.for_each_live_leaf_mut(|leaf| {
             leaf.active.resize(stat_len, 0.0);
-            leaf.retired.resize(stat_len, 0.0);
+            if !leaf.retired.is_empty() {
+                leaf.retired.resize(stat_len, 0.0);
+            }
             leaf.invalidate();
         });
         self.renew_point_stats();

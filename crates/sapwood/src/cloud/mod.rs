@@ -60,8 +60,11 @@ pub struct Cloud<M: LeafModel> {
     pub(crate) range: Vec<(f64, f64)>,
     /// Particle-summed discard score of each slot.
     pub(crate) tally: Vec<f64>,
-    point_stats: PointStats,
+    pub(crate) point_stats: PointStats,
     tree_prior: TreePrior,
+    /// Whether anything has been retired or will be. Until then nobody can tell forgetting factors apart, and all particles carry the first:
+    /// trees that differ in nothing else are one.
+    pub(crate) forgets: bool,
     /// Counts changes of the leaf prior; fits made under an older one are out of date. Starts at 1: 0 marks no fit.
     version: u64,
     scratch: Scratch,
@@ -129,6 +132,7 @@ impl<M: LeafModel> Cloud<M> {
             range: vec![(f64::INFINITY, f64::NEG_INFINITY); settings.n_inputs()],
             tally: Vec::new(),
             point_stats: PointStats::default(),
+            forgets: settings.config().max_active.is_some(),
             settings,
             model,
             seed,
@@ -139,15 +143,10 @@ impl<M: LeafModel> Cloud<M> {
         };
         cloud.renew_point_stats();
         let root = cloud.new_root_leaf();
-        // Automatic forgetting starts evenly spread over its grid.
-        let n_values = cloud.settings.forgetting_values().len() as u32;
-        let n_particles = cloud.n_particles();
-        for value in 0..n_values {
-            let n_copies = n_particles * (value + 1) / n_values - n_particles * value / n_values;
-            if n_copies > 0 {
-                cloud.forest.retain(root);
-                cloud.trees.push(Tree { root, n_copies, lambda_ix: value as u8 });
-            }
+        cloud.forest.retain(root);
+        cloud.trees.push(Tree { root, n_copies: cloud.n_particles(), lambda_ix: 0 });
+        if cloud.forgets {
+            cloud.spread_forgetting();
         }
         cloud
     }
@@ -160,7 +159,7 @@ impl<M: LeafModel> Cloud<M> {
     fn new_root_leaf(&mut self) -> NodeId {
         let ix = self.forest.new_leaf();
         let leaf = self.forest.leaf_mut(ix);
-        leaf.start(&self.model);
+        leaf.start(&self.model, &self.point_stats.shared(self.model.origin()));
         if self.settings.config.discard == Discard::Alc {
             leaf.lower = vec![f64::NEG_INFINITY; self.settings.n_inputs()];
             leaf.upper = vec![f64::INFINITY; self.settings.n_inputs()];
@@ -284,10 +283,9 @@ impl<M: LeafModel> Cloud<M> {
     fn renew_prior(&mut self) {
         self.version += 1;
         self.renew_point_stats();
-        let origin = self.model.origin();
         let Self { forest, model, pool, point_stats, .. } = self;
         forest.for_each_live_leaf_mut(|leaf| {
-            leaf.recentre(model, pool, point_stats, &origin);
+            leaf.recentre(model, pool, point_stats, point_stats.origin());
             leaf.invalidate();
         });
     }
@@ -302,9 +300,31 @@ impl<M: LeafModel> Cloud<M> {
         });
     }
 
+    /// Automatic forgetting starts evenly spread over its grid, and over the copies of every tree.
+    fn spread_forgetting(&mut self) {
+        let n_values = self.settings.forgetting_values().len() as u32;
+        let n_particles = self.n_particles();
+        let share = |value: u32| n_particles * (value + 1) / n_values - n_particles * value / n_values;
+        let mut left: Vec<u32> = (0..n_values).map(share).collect();
+        let mut dealt = (0..left.len()).cycle();
+        for tree in std::mem::take(&mut self.trees) {
+            let mut n_copies = vec![0; left.len()];
+            for _ in 0..tree.n_copies {
+                let value = dealt.find(|value| left[*value] > 0).expect("as many shares as particles");
+                left[value] -= 1;
+                n_copies[value] += 1;
+            }
+            for (value, n_copies) in n_copies.into_iter().enumerate().filter(|(_, n_copies)| *n_copies > 0) {
+                self.forest.retain(tree.root);
+                self.trees.push(Tree { root: tree.root, n_copies, lambda_ix: value as u8 });
+            }
+            self.release(tree.root);
+        }
+    }
+
     /// Particles that carry their own forgetting factor now and then draw a new one.
     fn mutate_forgetting(&mut self) {
-        if self.settings.config.forgetting.is_some() {
+        if self.settings.config.forgetting.is_some() || !self.forgets {
             return;
         }
         let mut stream = Stream::new(self.seed, self.step, 0, Purpose::Mutate);

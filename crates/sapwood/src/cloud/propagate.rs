@@ -99,7 +99,7 @@ impl<M: LeafModel> Cloud<M> {
         let kind = self.settings.config.evidence;
         let mut require = |leaf_ix: usize, leaf: &LeafNode, queue: &mut Queue| {
             if leaf.evidence_at(*version).is_none() && is_waiting.first_time(leaf_ix) {
-                waiting.push((leaf_ix, queue.push(model, kind, leaf.totals(), &leaf.retired, &leaf.origin)));
+                waiting.push((leaf_ix, queue.push(model, kind, &leaf.active, &leaf.retired, &leaf.origin)));
             }
         };
         for place in places {
@@ -114,13 +114,13 @@ impl<M: LeafModel> Cloud<M> {
             let depth = place.depth;
             subtree.clear();
             forest.for_each_leaf(sibling, depth, &mut |leaf, depth| subtree.push((leaf, depth)));
-            let mut none_retired = own.retired[0] == 0.0;
+            let mut none_retired = own.retired.is_empty();
             let mut key = own.fingerprint;
             for &(leaf_ix, _) in &*subtree {
                 let leaf = forest.leaf(leaf_ix);
                 require(leaf_ix, leaf, queue);
                 key ^= leaf.fingerprint;
-                none_retired = none_retired && leaf.retired[0] == 0.0 && leaf.origin == own.origin;
+                none_retired = none_retired && leaf.retired.is_empty() && leaf.origin == own.origin;
             }
             // Where nothing has been retired, all prunes that merge the same points come to the same.
             let next = all.len() as u32;
@@ -128,15 +128,15 @@ impl<M: LeafModel> Cloud<M> {
             let merged = if first != next {
                 all[first as usize].merged
             } else {
-                total.clear();
-                total.extend(own.totals());
+                own.total(total);
                 retired.clear();
                 retired.extend_from_slice(&own.retired);
                 for &(leaf_ix, _) in &*subtree {
                     let leaf = forest.leaf(leaf_ix);
                     add_shifted(model, total, &own.origin, &leaf.active, &leaf.origin);
-                    if leaf.retired[0] != 0.0 {
+                    if !leaf.retired.is_empty() {
                         add_shifted(model, total, &own.origin, &leaf.retired, &leaf.origin);
+                        retired.resize(total.len(), 0.0);
                         match kind {
                             // All that it asks for is how many have been retired.
                             Evidence::Joint => retired[0] += leaf.retired[0],
@@ -144,7 +144,8 @@ impl<M: LeafModel> Cloud<M> {
                         }
                     }
                 }
-                queue.push(model, kind, total.iter().copied(), retired, &own.origin)
+                queue.be_about(model, &own.origin);
+                queue.push_whole(model, kind, total, retired)
             };
             all.push(Prune { key, sibling, depth, merged, ln_weight: f64::NEG_INFINITY });
         }
@@ -303,13 +304,13 @@ impl<M: LeafModel> Cloud<M> {
         divide_slots(parent, &self.pool, &split, left, right);
         for (child_ix, is_left) in children {
             let (parent, child) = self.forest.two_leaves_mut(place.leaf, child_ix);
-            child.origin.extend_from_slice(&parent.origin);
+            child.origin.clone_from(&parent.origin);
             if is_left {
                 child.active.extend_from_slice(left_active);
-                child.retired.extend_from_slice(left_retired);
+                child.set_retired(left_retired);
             } else {
                 child.active.extend(parent.active.iter().zip(left_active).map(|(whole, left)| whole - left));
-                child.retired.extend_from_slice(right_retired);
+                child.set_retired(right_retired);
             }
             child.n_forgotten = parent.n_forgotten + (parent.n_active() - child.n_active()) as u32;
             if afresh {

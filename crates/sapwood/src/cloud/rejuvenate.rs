@@ -3,7 +3,7 @@
 use super::{Cloud, Pass, Tree};
 use crate::leaf::LeafModel;
 use crate::rng::{Purpose, Stream};
-use crate::tree::add_shifted;
+use crate::tree::{Origin, add_shifted};
 
 impl<M: LeafModel> Cloud<M> {
     /// Replace every tree by a single leaf that holds its retired statistics, then learn the active points again in a random order.
@@ -13,7 +13,7 @@ impl<M: LeafModel> Cloud<M> {
     /// left as it was: it belongs to the stream, not to the second pass.
     pub fn rejuvenate(&mut self) {
         let n_values = self.settings.forgetting_values().len();
-        let origin = self.model.origin();
+        let origin = Origin::from(self.model.origin());
         let stat_len = self.model.stat_len();
         let mut retired = vec![vec![0.0; stat_len]; n_values];
         let mut n_copies = vec![0u32; n_values];
@@ -23,7 +23,9 @@ impl<M: LeafModel> Cloud<M> {
             let mut own = vec![0.0; stat_len];
             self.forest.for_each_leaf(tree.root, 0, &mut |leaf_ix, _| {
                 let leaf = self.forest.leaf(leaf_ix);
-                add_shifted(&self.model, &mut own, &origin, &leaf.retired, &leaf.origin);
+                if !leaf.retired.is_empty() {
+                    add_shifted(&self.model, &mut own, &origin, &leaf.retired, &leaf.origin);
+                }
             });
             for (sum, one) in retired[value].iter_mut().zip(&own) {
                 *sum += f64::from(tree.n_copies) * one;
@@ -45,10 +47,8 @@ impl<M: LeafModel> Cloud<M> {
         for value in 0..n_values {
             if n_copies[value] > 0 {
                 let root = self.new_root_leaf();
-                let leaf = self.forest.leaf_mut(root.ix());
-                for (target, sum) in leaf.retired.iter_mut().zip(&retired[value]) {
-                    *target = sum / f64::from(n_copies[value]);
-                }
+                retired[value].iter_mut().for_each(|sum| *sum /= f64::from(n_copies[value]));
+                self.forest.leaf_mut(root.ix()).set_retired(&retired[value]);
                 self.forest.retain(root);
                 self.trees.push(Tree { root, n_copies: n_copies[value], lambda_ix: value as u8 });
             }

@@ -26,6 +26,10 @@ struct Retirement {
 impl<M: LeafModel> Cloud<M> {
     /// Retire the point at a position of the pool from every particle.
     pub fn retire_at(&mut self, position: usize) {
+        if !self.forgets {
+            self.forgets = true;
+            self.spread_forgetting();
+        }
         let slot = self.pool.active()[position];
         let mut retirements = std::mem::take(&mut self.scratch.retirements);
         let Retirements { first, all, old_roots } = &mut retirements;
@@ -36,7 +40,7 @@ impl<M: LeafModel> Cloud<M> {
             let tree = self.trees[tree_ix];
             let place = self.forest.place(tree.root, self.pool.x(slot));
             let Some(first_entry) = first.get(place.leaf) else {
-                let forgets = self.forest.leaf(place.leaf).retired[0] > 0.0;
+                let forgets = self.forest.leaf(place.leaf).n_retired() > 0.0;
                 first.set(place.leaf, all.len() as u32);
                 all.push(Retirement { lambda_ix: forgets.then_some(tree.lambda_ix), target: place.leaf, next: None });
                 continue;

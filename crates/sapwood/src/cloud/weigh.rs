@@ -108,13 +108,12 @@ impl<M: LeafModel> Cloud<M> {
             let (mut before, mut after) = (None, None);
             if by_evidence && same_content == own {
                 if leaf.evidence_at(*version).is_none() {
-                    before = Some(queue.push(model, kind, leaf.totals(), &leaf.retired, &leaf.origin));
+                    before = Some(queue.push(model, kind, &leaf.active, &leaf.retired, &leaf.origin));
                 }
                 active.clear();
                 active.extend_from_slice(&leaf.active);
                 point_stats.observe(model, pool, active, &leaf.origin, slot);
-                let total = active.iter().zip(&leaf.retired).map(|(a, r)| a + r);
-                after = Some(queue.push(model, kind, total, &leaf.retired, &leaf.origin));
+                after = Some(queue.push(model, kind, active, &leaf.retired, &leaf.origin));
             }
             all.push(Visit { leaf: place.leaf, same_points, same_content, before, after, evidence: None, ln_weight: f64::NEG_INFINITY });
         }

@@ -29,9 +29,38 @@ impl Batch {
         self.n_leaves == 0
     }
 
-    /// Add a leaf of `n_points`: its statistics and those that the prior stands for.
+    /// Add a leaf: its statistics, and those that the prior stands for. The first entry is the number of points.
     #[inline(always)]
-    pub fn push(&mut self, n_points: f64, total: impl Iterator<Item = f64>, prior: &[f64]) {
+    pub fn push(&mut self, stats: &[f64], prior: &[f64]) {
+        let (lane, n, entries) = self.next_leaf();
+        n[lane] = stats[0];
+        for ((entry, value), prior) in entries.iter_mut().zip(stats).zip(prior) {
+            entry[lane] = value + prior;
+        }
+    }
+
+    /// Add a leaf whose statistics are the sum of two.
+    #[inline(always)]
+    pub fn push_sum(&mut self, some: &[f64], others: &[f64], prior: &[f64]) {
+        let (lane, n, entries) = self.next_leaf();
+        n[lane] = some[0] + others[0];
+        for (((entry, value), other), prior) in entries.iter_mut().zip(some).zip(others).zip(prior) {
+            entry[lane] = (value + other) + prior;
+        }
+    }
+
+    /// Add a leaf without points.
+    pub fn push_none(&mut self, prior: &[f64]) {
+        let (lane, n, entries) = self.next_leaf();
+        n[lane] = 0.0;
+        for (entry, prior) in entries.iter_mut().zip(prior) {
+            entry[lane] = *prior;
+        }
+    }
+
+    /// Where the next leaf is to be written: its lane, and the lanes of its number of points and of each entry.
+    #[inline(always)]
+    fn next_leaf(&mut self) -> (usize, &mut Lane, &mut [Lane]) {
         let lane = self.n_leaves % LANES;
         let start = self.n_leaves / LANES * self.block_len;
         self.n_leaves += 1;
@@ -39,10 +68,7 @@ impl Batch {
             self.lanes.resize(start + self.block_len, [0.0; LANES]);
         }
         let (n, entries) = self.lanes[start..start + self.block_len].split_first_mut().expect("a block has entries");
-        for ((entry, value), prior) in entries.iter_mut().zip(total).zip(prior) {
-            entry[lane] = value + prior;
-        }
-        n[lane] = n_points;
+        (lane, n, entries)
     }
 
     /// The blocks: numbers of points, statistics, and how many lanes are in use. Lanes beyond the last leaf repeat it.
@@ -72,7 +98,7 @@ pub fn ln_z_of_each<M: super::LeafModel>(model: &M, leaves: &[Vec<f64>], origin:
     batch.begin(model.stat_len());
     let mut prior = vec![0.0; model.stat_len()];
     model.prior_stats(origin, &mut prior);
-    leaves.iter().for_each(|stats| batch.push(stats[0], stats.iter().copied(), &prior));
+    leaves.iter().for_each(|stats| batch.push(stats, &prior));
     let mut ln_z = Vec::new();
     model.ln_z_batch(&mut batch, &mut Vec::new(), &mut ln_z);
     ln_z

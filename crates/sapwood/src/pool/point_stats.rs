@@ -3,6 +3,7 @@
 use super::Pool;
 use crate::leaf::LeafModel;
 use crate::num::lanes::LANES;
+use crate::tree::Origin;
 
 /// Entries summed at a time.
 const BLOCK: usize = 4 * LANES;
@@ -10,7 +11,7 @@ const BLOCK: usize = 4 * LANES;
 /// Statistics of every active point about one origin. Derived from the pool, never saved.
 #[derive(Clone, Debug, Default)]
 pub struct PointStats {
-    origin: Vec<f64>,
+    origin: Origin,
     stat_len: usize,
     /// From one point to the next: whole lanes.
     stride: usize,
@@ -23,8 +24,8 @@ impl PointStats {
         self.values.clear();
         self.stat_len = if model.keeps_point_stats() { model.stat_len() } else { 0 };
         self.stride = self.stat_len.next_multiple_of(LANES);
+        self.origin = model.origin().into();
         if self.stat_len > 0 {
-            self.origin = model.origin();
             for &slot in pool.active() {
                 self.insert(model, pool, slot);
             }
@@ -41,13 +42,24 @@ impl PointStats {
         model.observe(row, &self.origin, pool.point(slot), pool.weight(slot));
     }
 
+    /// What they are about.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// An origin, which is the one that these are about if it is equal.
+    pub fn shared(&self, origin: Vec<f64>) -> Origin {
+        if *self.origin == origin[..] { self.origin.clone() } else { origin.into() }
+    }
+
     /// Whether sums about `origin` can be made of these.
-    pub fn are_about(&self, origin: &[f64]) -> bool {
-        self.stat_len > 0 && self.origin == origin
+    #[inline]
+    pub fn are_about(&self, origin: &Origin) -> bool {
+        self.stat_len > 0 && self.origin == *origin
     }
 
     /// `stats += statistics of a point`, about any origin.
-    pub fn observe<M: LeafModel>(&self, model: &M, pool: &Pool, stats: &mut [f64], origin: &[f64], slot: u32) {
+    pub fn observe<M: LeafModel>(&self, model: &M, pool: &Pool, stats: &mut [f64], origin: &Origin, slot: u32) {
         if self.are_about(origin) {
             self.add_to(stats, slot);
         } else {
@@ -56,7 +68,7 @@ impl PointStats {
     }
 
     /// Take them away again.
-    pub fn forget<M: LeafModel>(&self, model: &M, pool: &Pool, stats: &mut [f64], origin: &[f64], slot: u32) {
+    pub fn forget<M: LeafModel>(&self, model: &M, pool: &Pool, stats: &mut [f64], origin: &Origin, slot: u32) {
         if self.are_about(origin) {
             let start = slot as usize * self.stride;
             for (sum, value) in stats.iter_mut().zip(&self.values[start..start + self.stat_len]) {

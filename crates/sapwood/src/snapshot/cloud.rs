@@ -59,7 +59,7 @@ fn write_leaf(w: &mut Writer, leaf: &LeafNode, positions: &[u32]) {
     w.u32s(leaf.slots.iter().map(|&slot| positions[slot as usize]));
     w.f64s(leaf.origin.iter().copied());
     w.f64s(leaf.active.iter().copied());
-    w.f64s(leaf.retired.iter().copied());
+    w.f64s((0..leaf.active.len()).map(|entry| leaf.retired.get(entry).copied().unwrap_or(0.0)));
     w.u32(leaf.n_forgotten);
     w.f64s(leaf.lower.iter().copied());
     w.f64s(leaf.upper.iter().copied());
@@ -128,6 +128,7 @@ pub fn read_cloud<M: LeafModel>(
 
     cloud.pool = Pool::read(r, n_inputs, cloud.model.point_len(), cloud.step)?;
     check_pool(&cloud)?;
+    cloud.forgets = cloud.forgets || cloud.step > cloud.pool.len() as u64;
     cloud.renew_point_stats();
     cloud.tally = r.f64s()?;
     let expected_tally = if cloud.uses_scores() { cloud.pool.n_slots() } else { 0 };
@@ -204,16 +205,17 @@ fn read_leaf<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>) -> Result<LeafNode>
     let boxed = if cloud.settings.config.discard == Discard::Alc { cloud.settings.n_inputs } else { 0 };
     let mut leaf = LeafNode::default();
     leaf.slots = r.u32s()?;
-    leaf.origin = r.finite_f64s(cloud.model.origin().len())?;
+    leaf.origin = cloud.point_stats.shared(r.finite_f64s(cloud.model.origin().len())?);
     leaf.active = r.finite_f64s(stat_len)?;
-    leaf.retired = r.finite_f64s(stat_len)?;
+    let retired = r.finite_f64s(stat_len)?;
+    leaf.set_retired(&retired);
     leaf.n_forgotten = r.u32()?;
     (leaf.lower, leaf.upper) = (r.f64s()?, r.f64s()?);
     leaf.scores = r.f64s()?;
     leaf.n_tallied = r.u32()?;
     leaf.scored = r.bool()?;
-    let total: Vec<f64> = leaf.active.iter().zip(&leaf.retired).map(|(a, r)| a + r).collect();
-    for stats in [&leaf.retired, &total] {
+    let total: Vec<f64> = leaf.active.iter().zip(&retired).map(|(a, r)| a + r).collect();
+    for stats in [&retired, &total] {
         require(cloud.model.are_possible(stats, &leaf.origin), "a leaf's statistics cannot have come from data")?;
     }
     let tallied = cloud.uses_scores() || (leaf.scores.is_empty() && leaf.n_tallied == 0 && !leaf.scored);

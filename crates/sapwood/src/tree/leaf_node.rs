@@ -1,5 +1,6 @@
 //! A leaf: which points it holds and their sufficient statistics.
 
+use super::Origin;
 use crate::leaf::{Fit, LeafModel};
 use crate::pool::{PointStats, Pool};
 
@@ -19,8 +20,9 @@ pub struct LeafNode {
     pub slots: Vec<u32>,
     /// Stands for the set of those points; see [`Pool::fingerprint`].
     pub fingerprint: u64,
-    pub origin: Vec<f64>,
+    pub origin: Origin,
     pub active: Vec<f64>,
+    /// Statistics of the retired points; empty where there are none, which is seen without looking further.
     pub retired: Vec<f64>,
     /// Points forgotten since `active` was last summed afresh.
     pub n_forgotten: u32,
@@ -51,7 +53,7 @@ impl Clone for LeafNode {
         self.clear();
         self.slots.extend_from_slice(&source.slots);
         self.fingerprint = source.fingerprint;
-        self.origin.extend_from_slice(&source.origin);
+        self.origin.clone_from(&source.origin);
         self.active.extend_from_slice(&source.active);
         self.retired.extend_from_slice(&source.retired);
         self.n_forgotten = source.n_forgotten;
@@ -74,7 +76,6 @@ impl LeafNode {
         leaf.slots.reserve(n_points);
         leaf.active.reserve(stat_len);
         leaf.retired.reserve(stat_len);
-        leaf.origin.reserve(stat_len.isqrt());
         leaf
     }
 
@@ -82,7 +83,6 @@ impl LeafNode {
     pub fn clear(&mut self) {
         self.slots.clear();
         self.fingerprint = 0;
-        self.origin.clear();
         self.active.clear();
         self.retired.clear();
         self.n_forgotten = 0;
@@ -93,28 +93,39 @@ impl LeafNode {
         self.invalidate();
     }
 
-    /// An empty leaf of a model.
-    pub fn start<M: LeafModel>(&mut self, model: &M) {
+    /// An empty leaf of a model, about an origin.
+    pub fn start<M: LeafModel>(&mut self, model: &M, origin: &Origin) {
         self.clear();
-        self.origin = model.origin();
+        self.origin.clone_from(origin);
         self.active.resize(model.stat_len(), 0.0);
-        self.retired.resize(model.stat_len(), 0.0);
     }
 
     pub fn n_active(&self) -> usize {
         self.slots.len()
     }
 
+    /// The effective number of retired points.
+    #[inline]
+    pub fn n_retired(&self) -> f64 {
+        self.retired.first().copied().unwrap_or(0.0)
+    }
+
+    /// Keep statistics of retired points, which may be all zero.
+    pub fn set_retired(&mut self, retired: &[f64]) {
+        self.retired.clear();
+        if retired.iter().any(|value| *value != 0.0) {
+            self.retired.extend_from_slice(retired);
+        }
+    }
+
     /// Statistics of active and retired points together.
     pub fn total(&self, out: &mut Vec<f64>) {
         out.clear();
-        out.extend(self.totals());
-    }
-
-    /// The same, entry by entry.
-    #[inline]
-    pub fn totals(&self) -> impl Iterator<Item = f64> + Clone {
-        self.active.iter().zip(&self.retired).map(|(a, r)| a + r)
+        if self.retired.is_empty() {
+            out.extend_from_slice(&self.active);
+        } else {
+            out.extend(self.active.iter().zip(&self.retired).map(|(a, r)| a + r));
+        }
     }
 
     pub fn add_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32) {
@@ -150,7 +161,9 @@ impl LeafNode {
     /// Retire a point of this leaf: it leaves the active part and joins a retired part that fades by `lambda`.
     pub fn retire_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32, lambda: f64) -> usize {
         let position = self.remove_point(model, pool, point_stats, slot);
-        if lambda < 1.0 && self.retired[0] > 0.0 {
+        if self.retired.is_empty() {
+            self.retired.resize(self.active.len(), 0.0);
+        } else if lambda < 1.0 {
             self.retired.iter_mut().for_each(|r| *r *= lambda);
             self.scored = false;
         }
@@ -162,11 +175,12 @@ impl LeafNode {
     }
 
     /// Move the statistics to another origin.
-    pub fn recentre<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, origin: &[f64]) {
-        if self.origin != origin {
-            model.shift(&mut self.retired, &self.origin, origin);
-            self.origin.clear();
-            self.origin.extend_from_slice(origin);
+    pub fn recentre<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, origin: &Origin) {
+        if self.origin != *origin {
+            if !self.retired.is_empty() {
+                model.shift(&mut self.retired, &self.origin, origin);
+            }
+            self.origin.clone_from(origin);
             self.sum_afresh(model, pool, point_stats);
             self.invalidate();
         }
@@ -178,7 +192,10 @@ impl LeafNode {
         self.fingerprint ^= other.fingerprint;
         self.n_forgotten += other.n_forgotten;
         add_shifted(model, &mut self.active, &self.origin, &other.active, &other.origin);
-        add_shifted(model, &mut self.retired, &self.origin, &other.retired, &other.origin);
+        if !other.retired.is_empty() {
+            self.retired.resize(self.active.len(), 0.0);
+            add_shifted(model, &mut self.retired, &self.origin, &other.retired, &other.origin);
+        }
         for (a, b) in self.lower.iter_mut().zip(&other.lower) {
             *a = a.min(*b);
         }
@@ -193,10 +210,11 @@ impl LeafNode {
     pub fn keep_centred<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, total: &mut Vec<f64>) -> bool {
         self.total(total);
         let better = model.better_origin(total, &self.origin);
-        if let Some(origin) = &better {
-            self.recentre(model, pool, point_stats, origin);
+        let moved = better.is_some();
+        if let Some(origin) = better {
+            self.recentre(model, pool, point_stats, &origin.into());
         }
-        better.is_some()
+        moved
     }
 
     /// Take over the sums of a leaf with the same points about the same origin. They differ in rounding only, and no longer.
@@ -261,7 +279,7 @@ impl LeafNode {
 }
 
 /// `stats += other`, where the two are about different origins.
-pub fn add_shifted<M: LeafModel>(model: &M, stats: &mut [f64], origin: &[f64], other: &[f64], other_origin: &[f64]) {
+pub fn add_shifted<M: LeafModel>(model: &M, stats: &mut [f64], origin: &Origin, other: &[f64], other_origin: &Origin) {
     if origin == other_origin {
         for (a, b) in stats.iter_mut().zip(other) {
             *a += b;

@@ -5,9 +5,11 @@
 //! place: every particle sees the same points, and a shared leaf has the same box in every tree that holds it.
 
 mod leaf_node;
+mod origin;
 mod prior;
 
 pub use leaf_node::{LeafEvidence, LeafNode, add_shifted};
+pub use origin::Origin;
 pub use prior::TreePrior;
 
 /// A rule `x[dim] < cut` goes left; a missing value follows `nan_left`.

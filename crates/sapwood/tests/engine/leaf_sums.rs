@@ -21,7 +21,7 @@ impl Window {
         let prior = FixedPrior { precision: vec![0.1], mean: vec![0.0], nu0: 1.0, s0: 1.0 };
         let model = Gaussian::constant(GaussianPrior::fixed(&prior));
         let mut leaf = LeafNode::default();
-        leaf.start(&model);
+        leaf.start(&model, &model.origin().into());
         Self { pool: Pool::new(1, model.point_len()), model, leaf, arrival: 0, total: Vec::new() }
     }
 

@@ -3,7 +3,7 @@
 use sapwood::bank::Bank;
 use sapwood::config::{CloudConfig, Division, Evidence, Leaf, Prior, Task};
 
-use crate::common::{Data, LEAVES, N_CLASSES, Noise, assert_close, bank, discards, predict};
+use crate::common::{Data, LEAVES, N_CLASSES, Noise, assert_close, bank, bytes, discards, predict};
 
 /// A linear leaf keeps its own least size: one with as many points as coefficients has a residual of rounding under the reference prior.
 fn config(leaf: Leaf) -> CloudConfig {
@@ -137,5 +137,29 @@ fn lambda_zero_drops_history() {
     for (a, b) in learned(&data).iter().zip(learned(&far)) {
         // Points at 1000 have passed through the sums; what their rounding left is 1e6 * 1e-16 of a variance of order 1.
         assert_close(*a, b, 1e-8);
+    }
+}
+
+/// Fails if particles that keep every point are told apart by a factor that nobody uses, or do not get one when the first point is retired.
+#[test]
+fn forgetting_factors_are_drawn_when_they_matter() {
+    for leaf in LEAVES {
+        let data = Data::for_leaf(leaf, 2, 80, 5);
+        let automatic = CloudConfig { forgetting: None, ..config(leaf) };
+        let [mut bank, mut without] = [automatic, config(leaf)].map(|member| bank(2, N_CLASSES, &[member], 6));
+        assert_eq!(data.teach(&mut bank, 0..60, 1), data.teach(&mut without, 0..60, 1));
+        let member = |bank: &Bank| bank.member(0).expect("a member").clone();
+        assert_eq!(member(&bank).n_distinct_trees(), member(&without).n_distinct_trees());
+        assert!(member(&bank).forgetting().iter().all(|(_, share)| *share == 1.0 / 7.0));
+
+        let (mut restored, _) = sapwood::snapshot::load(&bytes(&bank)).expect("a model file");
+        for bank in [&mut bank, &mut restored] {
+            bank.retire(0, &[0]).expect("a position in the pool");
+            // Twenty particles over seven values.
+            assert!(member(bank).forgetting().iter().all(|(_, share)| [2.0, 3.0].contains(&(share * 20.0).round())));
+            bank.retire(0, &[0, 1, 2]).expect("positions in the pool");
+            data.teach(bank, 60..80, 1);
+        }
+        assert_eq!(bytes(&bank), bytes(&restored));
     }
 }

@@ -7,8 +7,7 @@
 use super::keys::{Column, Key, Keys, count_values_below, gather, gather_labels, gather_values, select};
 use super::{Group, NONE, Outcome, Outcomes, Proposal};
 use crate::cloud::Cloud;
-use crate::cloud::evidence::{Queue, Ticket};
-use crate::config::Evidence;
+use crate::cloud::evidence::Queue;
 use crate::leaf::LeafModel;
 use crate::rng::coin;
 use crate::tree::{LeafNode, Split};
@@ -251,7 +250,7 @@ impl<K: Key> Work<K> {
         let stat_len = leaf.active.len();
         let n_missing = (leaf.slots.len() - n_known) as u32;
         // The Gaussian division depends on the cut itself; otherwise only on which points go where.
-        let by_cut = leaf.retired[0] > 0.0 && cloud.model.divides_by_cut(cloud.settings.division);
+        let by_cut = leaf.n_retired() > 0.0 && cloud.model.divides_by_cut(cloud.settings.division);
         self.outcome_of.clear();
         self.outcome_of.resize(self.sides.len(), [NONE; 2]);
         let mut at = last;
@@ -328,35 +327,10 @@ impl Children {
             sum_side(cloud, leaf, split, false, right);
         }
         let kind = cloud.settings.config.evidence;
-        let mut wait = Wait { queue, model: &cloud.model, kind };
-        let (left, right) = if leaf.retired[0] == 0.0 && kind == Evidence::Joint {
-            // Nothing to divide.
-            (wait.for_active(left, &leaf.retired), wait.for_active(right, &leaf.retired))
-        } else {
-            cloud.divide_retired(leaf, split, n_left, left_retired, right_retired);
-            (wait.for_both(left, left_retired), wait.for_both(right, right_retired))
-        };
+        cloud.divide_retired(leaf, split, n_left, left_retired, right_retired);
+        let left = queue.push_about(&cloud.model, kind, left, left_retired);
+        let right = queue.push_about(&cloud.model, kind, right, right_retired);
         outcomes.all.push(Outcome { n_left, afresh, left, right, ln_evidence: f64::NEG_INFINITY });
-    }
-}
-
-/// Puts children in line.
-struct Wait<'a, M> {
-    queue: &'a mut Queue,
-    model: &'a M,
-    kind: Evidence,
-}
-
-impl<M: LeafModel> Wait<'_, M> {
-    #[inline(always)]
-    fn for_active(&mut self, active: &[f64], none_retired: &[f64]) -> Ticket {
-        self.queue.push_about(self.model, self.kind, active.iter().copied(), none_retired)
-    }
-
-    #[inline(always)]
-    fn for_both(&mut self, active: &[f64], retired: &[f64]) -> Ticket {
-        let total = active.iter().zip(retired).map(|(a, r)| a + r);
-        self.queue.push_about(self.model, self.kind, total, retired)
     }
 }
 

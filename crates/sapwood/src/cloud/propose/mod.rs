@@ -229,7 +229,7 @@ impl<M: LeafModel> Cloud<M> {
     pub(super) fn divide_retired(&self, leaf: &LeafNode, split: &Split, n_left: u32, left: &mut Vec<f64>, right: &mut Vec<f64>) {
         left.clear();
         left.resize(leaf.retired.len(), 0.0);
-        if leaf.retired[0] > 0.0 {
+        if leaf.n_retired() > 0.0 {
             let share = f64::from(n_left) / leaf.n_active() as f64;
             self.model.divide(self.settings.division, &leaf.retired, &leaf.origin, split, share, left);
         }
