@@ -224,12 +224,13 @@ impl<M: LeafModel> Cloud<M> {
             }
             let (mut n_stay, mut n_prune) = (0, 0);
             grown.clear();
+            let n_candidates = if own.is_empty() { 0 } else { n_candidates };
             for (copy, &u) in uniforms.iter().enumerate() {
-                let candidates = if own.is_empty() { 0..0 } else { own.start + copy * n_candidates..own.start + (copy + 1) * n_candidates };
-                match odds.draw(u, &grows[candidates.clone()]) {
+                let first = own.start + copy * n_candidates;
+                match odds.draw(u, &grows[first..first + n_candidates]) {
                     Move::Stay => n_stay += 1,
                     Move::Prune => n_prune += 1,
-                    Move::Grow(candidate) => grown.push(candidates.start + candidate),
+                    Move::Grow(candidate) => grown.push(first + candidate),
                 }
             }
             if n_stay == tree.n_copies {

@@ -30,6 +30,8 @@ struct Visit {
     /// The evidence with the new point, where it could be computed.
     evidence: Option<LeafEvidence>,
     ln_weight: f64,
+    /// Whether a leaf with the same statistics is known to be near its origin with the new point.
+    is_centred: bool,
 }
 
 impl Visits {
@@ -115,7 +117,16 @@ impl<M: LeafModel> Cloud<M> {
                 point_stats.observe(model, pool, active, &leaf.origin, slot);
                 after = Some(queue.push(model, kind, active, &leaf.retired, &leaf.origin));
             }
-            all.push(Visit { leaf: place.leaf, same_points, same_content, before, after, evidence: None, ln_weight: f64::NEG_INFINITY });
+            all.push(Visit {
+                leaf: place.leaf,
+                same_points,
+                same_content,
+                before,
+                after,
+                evidence: None,
+                ln_weight: f64::NEG_INFINITY,
+                is_centred: false,
+            });
         }
         queue.finish(model);
         if !by_evidence {
@@ -165,13 +176,19 @@ impl<M: LeafModel> Cloud<M> {
             let leaf = forest.leaf_mut(place.leaf);
             leaf.add_point(model, pool, point_stats, slot);
             let number = visits.number(place.leaf);
-            let visit = &mut visits.all[number];
-            if let Some(evidence) = visit.evidence.filter(|_| !renewed) {
+            let Visit { evidence, same_content, .. } = visits.all[number];
+            if let Some(evidence) = evidence.filter(|_| !renewed) {
                 leaf.set_evidence(evidence, *version);
             }
-            if leaf.keep_centred(model, pool, point_stats, total) || renewed {
-                // Summed afresh in the leaf's own order, which rounds in its own way.
-                visit.same_content = number as u32;
+            // What is found of one leaf holds for all with the same statistics.
+            let is_centred = !renewed && visits.all[same_content as usize].is_centred;
+            if !is_centred {
+                if leaf.keep_centred(model, pool, point_stats, total) || renewed {
+                    // Summed afresh in the leaf's own order, which rounds in its own way.
+                    visits.all[number].same_content = number as u32;
+                } else {
+                    visits.all[same_content as usize].is_centred = true;
+                }
             }
             if !leaf.scores.is_empty() || leaf.n_tallied > 0 {
                 leaf.scores.push(0.0);

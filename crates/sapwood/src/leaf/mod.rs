@@ -94,10 +94,13 @@ pub trait LeafModel: Clone + Send + Sync {
     }
     /// Whether a point that has just been forgotten was so large that its rounding may outweigh what is left.
     fn is_swamped(&self, left: &[f64], origin: &[f64], point: &[f64], weight: f64) -> bool;
-    /// Whether `found`, what taking `given` from a larger sum has left, may be mostly the rounding of what was taken.
-    fn is_lost(&self, found: &[f64], given: &[f64]) -> bool {
+    /// Whether one of two parts of a sum, found by taking the other from the whole, may be mostly the rounding of what was taken.
+    fn either_is_lost(&self, one: &[f64], other: &[f64]) -> bool {
         // All are looked at, so that many are at once.
-        found.iter().zip(given).fold(false, |lost, (found, given)| lost | (given.abs() > SWAMPED * found.abs()))
+        one.iter().zip(other).fold(false, |lost, (a, b)| {
+            let (a, b) = (a.abs(), b.abs());
+            lost | (a > SWAMPED * b) | (b > SWAMPED * a)
+        })
     }
     /// Express statistics about another origin.
     fn shift(&self, stats: &mut [f64], from: &[f64], to: &[f64]);

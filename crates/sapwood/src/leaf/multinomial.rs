@@ -160,8 +160,8 @@ impl LeafModel for Multinomial {
     }
 
     /// Counts are summed without rounding, or with one that the pseudo-counts drown.
-    fn is_lost(&self, found: &[f64], given: &[f64]) -> bool {
-        given[0] > SWAMPED * found[0]
+    fn either_is_lost(&self, one: &[f64], other: &[f64]) -> bool {
+        one[0] > SWAMPED * other[0] || other[0] > SWAMPED * one[0]
     }
 
     fn shift(&self, _stats: &mut [f64], _from: &[f64], _to: &[f64]) {}

@@ -208,6 +208,9 @@ impl LeafNode {
     /// Keep the origin near the data; true if it had to be moved. Called as points come in, never by a question: questions leave every bit
     /// as it was.
     pub fn keep_centred<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, total: &mut Vec<f64>) -> bool {
+        if self.origin.is_empty() {
+            return false;
+        }
         self.total(total);
         let better = model.better_origin(total, &self.origin);
         let moved = better.is_some();

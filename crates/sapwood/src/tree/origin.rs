@@ -4,8 +4,22 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 /// Shared by all leaves that have the same, so that most are found equal without being looked at.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Origin(Arc<[f64]>);
+
+impl Clone for Origin {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+
+    /// Counting costs more than looking whether there is anything to count.
+    #[inline]
+    fn clone_from(&mut self, source: &Self) {
+        if !Arc::ptr_eq(&self.0, &source.0) {
+            self.0 = Arc::clone(&source.0);
+        }
+    }
+}
 
 impl From<Vec<f64>> for Origin {
     fn from(origin: Vec<f64>) -> Self {

@@ -4,6 +4,7 @@
 //! largest interval not at all: it is what the others leave of the leaf. Where class counts are all that a leaf knows, the points below each
 //! cut are counted instead.
 
+use super::counts::place;
 use super::keys::{Column, Key, Keys, count_values_below, gather, gather_labels, gather_values, select};
 use super::{Group, NONE, Outcome, Outcomes, Proposal};
 use crate::cloud::Cloud;
@@ -105,9 +106,7 @@ impl<K: Key> Work<K> {
         let mut at = last;
         while at != NONE {
             let proposal = &mut all[at as usize];
-            // On (low, high]: everything up to `low` goes left and everything from `high` on goes right.
-            let cut = low + proposal.u * (high - low);
-            let cut = if cut > low { cut.min(high) } else { high };
+            let cut = place(proposal.u, low, high);
             let n_below = count_values_below(values, cut);
             proposal.split.cut = cut;
             proposal.n_below = n_below;
@@ -321,7 +320,7 @@ impl Children {
         right.clear();
         right.extend(leaf.active.iter().zip(&*left).map(|(whole, left)| whole - left));
         // Each side is what the other leaves of the whole; where one is far larger, little of the other is left but rounding.
-        let afresh = cloud.model.is_lost(left, right) || cloud.model.is_lost(right, left);
+        let afresh = cloud.model.either_is_lost(left, right);
         if afresh {
             sum_side(cloud, leaf, split, true, left);
             sum_side(cloud, leaf, split, false, right);

@@ -1,10 +1,12 @@
 //! Grow proposals: drawn a particle at a time, evaluated for all leaves with the same points and a dimension at a time.
 
+mod counts;
 mod divide;
 mod keys;
 
 use pulp::{Arch, WithSimd};
 
+use self::counts::Counts;
 use self::divide::Work;
 use self::keys::{Ranks, Values};
 use super::Cloud;
@@ -123,6 +125,7 @@ pub(super) struct Proposals {
     random: FirstBlocks,
     groups: Groups,
     outcomes: Outcomes,
+    counts: Counts,
     ranks: Work<i16>,
     values: Work<i64>,
 }
@@ -209,11 +212,15 @@ impl<M: LeafModel> WithSimd for Evaluation<'_, M> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
-        let Self { proposals: Proposals { all, groups, outcomes, ranks, values, .. }, cloud, queue } = self;
+        let Self { proposals: Proposals { all, groups, outcomes, counts, ranks, values, .. }, cloud, queue } = self;
         outcomes.all.clear();
         outcomes.left_active.clear();
+        counts.begin(&cloud.model, &cloud.pool);
         for &first in &groups.chains {
             let chain = groups.chain(first);
+            if counts.evaluate(cloud, chain.clone(), all, outcomes, queue) {
+                continue;
+            }
             let dim = groups.all[first as usize].dim as usize;
             match cloud.pool.ranked(dim) {
                 Some(column) => ranks.evaluate(&Ranks(column), cloud, chain, all, outcomes, queue),

@@ -175,10 +175,13 @@ impl LeafModel for Discriminant {
             })
     }
 
-    fn is_lost(&self, found: &[f64], given: &[f64]) -> bool {
-        given[0] > SWAMPED * found[0]
-            || (0..self.layout.n_inputs)
-                .any(|i| self.square_of(given, i) > SWAMPED * (self.square_of(found, i).max(0.0) + self.ridge.squares[i]))
+    fn either_is_lost(&self, one: &[f64], other: &[f64]) -> bool {
+        let is_lost = |found: &[f64], given: &[f64]| {
+            given[0] > SWAMPED * found[0]
+                || (0..self.layout.n_inputs)
+                    .any(|i| self.square_of(given, i) > SWAMPED * (self.square_of(found, i).max(0.0) + self.ridge.squares[i]))
+        };
+        is_lost(one, other) || is_lost(other, one)
     }
 
     fn shift(&self, stats: &mut [f64], from: &[f64], to: &[f64]) {

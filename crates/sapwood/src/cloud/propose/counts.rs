@@ -1,0 +1,220 @@
+//! What proposals would do in a small pool where class counts are all that a leaf knows: sets of points are then a few words of bits, and
+//! those of a leaf below a cut are counted in a handful of instructions.
+
+use std::hint::select_unpredictable;
+
+use super::{Group, NONE, Outcome, Outcomes, Proposal};
+use crate::cloud::evidence::Queue;
+use crate::cloud::{Cloud, Marks};
+use crate::leaf::LeafModel;
+use crate::pool::{Pool, RankedColumn};
+
+const N_WORDS: usize = 2;
+/// Pools of up to so many slots.
+const AT_MOST: usize = 64 * N_WORDS;
+/// Leaves of up to so many classes: each is counted in a pass of its own.
+const FEW: usize = 4;
+
+/// Points by slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Set([u64; N_WORDS]);
+
+impl Set {
+    #[inline(always)]
+    fn insert(&mut self, slot: u32) {
+        self.0[slot as usize / 64] |= 1 << (slot % 64);
+    }
+
+    #[inline(always)]
+    fn and(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|word| self.0[word] & other.0[word]))
+    }
+
+    #[inline(always)]
+    fn len(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+}
+
+/// The active points of one step, as sets.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts {
+    /// None where leaves are not of this kind.
+    n_classes: Option<usize>,
+    of_class: [Set; FEW],
+    columns: Vec<Column>,
+    /// By how many points of a leaf are below a cut, the outcome.
+    outcome_of: Marks<u32>,
+}
+
+/// The points in the order of one input.
+#[derive(Clone, Debug, Default)]
+struct Column {
+    is_made: bool,
+    /// First none, then the one with the smallest value, then the two with the smallest, and so on.
+    below: Vec<Set>,
+}
+
+impl Column {
+    /// Made when it is first asked for in a step.
+    fn make(&mut self, ranked: &RankedColumn) {
+        if std::mem::replace(&mut self.is_made, true) {
+            return;
+        }
+        let n_values = ranked.sorted().len();
+        self.below.clear();
+        self.below.resize(n_values + 1, Set::default());
+        for (slot, &rank) in ranked.ranks().iter().enumerate() {
+            // Missing values rank above all others.
+            if let Some(set) = self.below.get_mut(rank as usize + 1) {
+                set.insert(slot as u32);
+            }
+        }
+        for rank in 0..n_values {
+            let Set(below) = self.below[rank];
+            self.below[rank + 1].0.iter_mut().zip(below).for_each(|(word, below)| *word |= below);
+        }
+    }
+}
+
+impl Counts {
+    pub fn begin<M: LeafModel>(&mut self, model: &M, pool: &Pool) {
+        let is_small = pool.n_slots() <= AT_MOST && pool.all_count_once();
+        self.n_classes = model.counts_classes().filter(|n_classes| is_small && (2..=FEW).contains(n_classes));
+        if self.n_classes.is_some() {
+            self.of_class = Default::default();
+            pool.active().iter().for_each(|&slot| self.of_class[pool.classes()[slot as usize] as usize].insert(slot));
+            self.columns.resize_with(pool.n_inputs(), Column::default);
+            self.columns.iter_mut().for_each(|column| column.is_made = false);
+        }
+    }
+
+    /// Place the cuts of the proposals on some groups of leaves, all with the same points, and put the children of each in line. False if
+    /// these leaves have to be divided in another way.
+    #[inline(always)]
+    pub fn evaluate<'a, M: LeafModel>(
+        &mut self,
+        cloud: &Cloud<M>,
+        groups: impl Iterator<Item = &'a Group> + Clone,
+        all: &mut [Proposal],
+        outcomes: &mut Outcomes,
+        queue: &mut Queue,
+    ) -> bool {
+        match self.n_classes {
+            Some(2) => self.evaluate_classes::<M, 2, 3>(cloud, groups, all, outcomes, queue),
+            Some(3) => self.evaluate_classes::<M, 3, 4>(cloud, groups, all, outcomes, queue),
+            Some(4) => self.evaluate_classes::<M, 4, 5>(cloud, groups, all, outcomes, queue),
+            _ => false,
+        }
+    }
+
+    /// The same for a number of classes, and statistics of one entry more.
+    #[inline(always)]
+    fn evaluate_classes<'a, M: LeafModel, const CLASSES: usize, const STATS: usize>(
+        &mut self,
+        cloud: &Cloud<M>,
+        groups: impl Iterator<Item = &'a Group>,
+        all: &mut [Proposal],
+        outcomes: &mut Outcomes,
+        queue: &mut Queue,
+    ) -> bool {
+        let mut groups = groups.peekable();
+        let &&Group { leaf, dim, .. } = groups.peek().expect("a chain has a group");
+        let leaf = cloud.forest.leaf(leaf as usize);
+        let Some(ranked) = cloud.pool.ranked(dim as usize) else { return false };
+        let Self { of_class, columns, outcome_of, .. } = self;
+        let column = &mut columns[dim as usize];
+        column.make(ranked);
+        let mut points = Set::default();
+        leaf.slots.iter().for_each(|&slot| points.insert(slot));
+        let (sorted, below) = (ranked.sorted(), &column.below[..]);
+        let n_below = |rank: usize| points.and(&below[rank]).len();
+        let n_points = leaf.slots.len() as u32;
+        if n_below(sorted.len()) < n_points {
+            return false;
+        }
+        let min_leaf = cloud.settings.min_leaf as u32;
+        if n_points / 2 < min_leaf {
+            return true;
+        }
+        // The last that must go left and the first that must not.
+        let low_rank = first_rank(0, sorted.len() - 1, |rank| n_below(rank + 1) >= min_leaf);
+        let high_rank = first_rank(low_rank, sorted.len(), |rank| n_points - n_below(rank) < min_leaf) - 1;
+        let (low, high) = (sorted[low_rank], sorted[high_rank]);
+        if low >= high {
+            return true;
+        }
+        for group in groups {
+            let leaf = cloud.forest.leaf(group.leaf as usize);
+            queue.be_about(&cloud.model, &leaf.origin);
+            let active: &[f64; STATS] = leaf.active.first_chunk().expect("as many counts as classes, and their sum");
+            outcome_of.begin(AT_MOST);
+            let mut at = group.last;
+            while at != NONE {
+                let proposal = &mut all[at as usize];
+                at = proposal.next;
+                let cut = place(proposal.u, low, high);
+                let below = &below[first_rank(low_rank + 1, high_rank, |rank| sorted[rank] >= cut)];
+                let left = points.and(below);
+                let n_left = left.len();
+                proposal.split.cut = cut;
+                proposal.split.nan_left = 2 * n_left >= n_points;
+                if let Some(outcome) = outcome_of.get(n_left as usize) {
+                    proposal.outcome = outcome;
+                    continue;
+                }
+                proposal.outcome = outcomes.all.len() as u32;
+                outcome_of.set(n_left as usize, proposal.outcome);
+                let mut counts = [0.0; STATS];
+                counts[0] = f64::from(n_left);
+                let mut n_others = 0;
+                for class in 1..CLASSES {
+                    let n_class = left.and(&of_class[class]).len();
+                    counts[1 + class] = f64::from(n_class);
+                    n_others += n_class;
+                }
+                counts[1] = f64::from(n_left - n_others);
+                let rest: [f64; STATS] = std::array::from_fn(|entry| active[entry] - counts[entry]);
+                let kind = cloud.settings.config.evidence;
+                let (left, right) = match leaf.retired.first_chunk::<STATS>() {
+                    None => (queue.push_about(&cloud.model, kind, &counts, &[]), queue.push_about(&cloud.model, kind, &rest, &[])),
+                    Some(retired) => {
+                        let share = f64::from(n_left) / f64::from(n_points);
+                        let left_retired = retired.map(|value| share * value);
+                        let right_retired: [f64; STATS] = std::array::from_fn(|entry| retired[entry] - left_retired[entry]);
+                        (
+                            queue.push_about(&cloud.model, kind, &counts, &left_retired),
+                            queue.push_about(&cloud.model, kind, &rest, &right_retired),
+                        )
+                    }
+                };
+                outcomes.left_active.extend_from_slice(&counts);
+                outcomes.all.push(Outcome { n_left, afresh: false, left, right, ln_evidence: f64::NEG_INFINITY });
+            }
+        }
+        true
+    }
+}
+
+/// A cut on `(low, high]`: everything up to `low` goes left and everything from `high` on goes right.
+#[inline(always)]
+pub(super) fn place(u: f64, low: f64, high: f64) -> f64 {
+    let cut = low + u * (high - low);
+    if cut > low { cut.min(high) } else { high }
+}
+
+/// The first rank of a range for which something holds that then holds for all after it; the range's end if for none.
+#[inline(always)]
+fn first_rank(from: usize, to: usize, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut first, mut n) = (from, to - from);
+    if n == 0 {
+        return from;
+    }
+    // As many rounds whatever is found, so that the processor need not guess.
+    while n > 1 {
+        let half = n / 2;
+        first = select_unpredictable(holds(first + half), first, first + half);
+        n -= half;
+    }
+    first + usize::from(!holds(first))
+}
