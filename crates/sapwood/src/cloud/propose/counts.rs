@@ -218,3 +218,76 @@ fn first_rank(from: usize, to: usize, holds: impl Fn(usize) -> bool) -> usize {
     }
     first + usize::from(!holds(first))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::divide::Work;
+    use super::super::keys::Ranks;
+    use super::*;
+    use crate::config::{CloudConfig, Evidence, Leaf, Task};
+    use crate::leaf::Multinomial;
+    use crate::rng::{Purpose, Stream};
+    use crate::tree::Split;
+
+    /// Fails if the two ways to divide a leaf differ in a cut, a count, a share of the retired ones or a bit of the evidence.
+    #[test]
+    fn sets_of_bits_divide_as_keys_do() {
+        let mut noise = Stream::new(2, 0, 0, Purpose::Sample);
+        let mut n_outcomes = 0;
+        for (n_classes, min_leaf, evidence) in [(2, 1, Evidence::Joint), (3, 4, Evidence::Conditional), (4, 2, Evidence::Joint)] {
+            let mut config = CloudConfig { n_particles: 30, max_active: Some(127), evidence, ..CloudConfig::new(Leaf::Multinomial) };
+            (config.min_leaf, config.forgetting) = (Some(min_leaf), Some(0.9));
+            let settings = config.check(Task::Classification, 2).expect("settings");
+            let mut cloud = Cloud::new(settings, Multinomial::new(n_classes, None), 4);
+            for row in 0..300 {
+                // The second input has many ties.
+                let x = [noise.uniform(), noise.below(6) as f64];
+                let class = (x[0] * n_classes as f64) as usize;
+                cloud.observe(&x, if noise.below(4) == 0 { noise.below(n_classes) as f64 } else { class as f64 }, 1.0);
+                if row % 20 > 0 {
+                    continue;
+                }
+                for leaf in cloud.forest.live_leaves() {
+                    for dim in 0..2 {
+                        let proposals: Vec<Proposal> = (0..9)
+                            .map(|at: u32| {
+                                let split = Split { dim, nan_left: false, cut: 0.0 };
+                                let next = if at == 0 { NONE } else { at - 1 };
+                                Proposal { split, u: noise.uniform_positive(), next, n_below: 0, outcome: NONE }
+                            })
+                            .collect();
+                        let group = Group { leaf: leaf as u32, dim, last: 8, next: NONE };
+                        let groups = std::iter::once(&group);
+                        let ([mut all, mut others], [mut found, mut expected]) = ([proposals.clone(), proposals], Default::default());
+                        let mut queues = [Queue::default(), Queue::default()];
+                        queues.iter_mut().for_each(|queue| queue.begin(&cloud.model));
+                        let mut counts = Counts::default();
+                        counts.begin(&cloud.model, &cloud.pool);
+                        assert!(counts.evaluate(&cloud, groups.clone(), &mut all, &mut found, &mut queues[0]));
+                        let column = Ranks(cloud.pool.ranked(dim as usize).expect("a small pool keeps its order"));
+                        Work::default().evaluate(&column, &cloud, groups, &mut others, &mut expected, &mut queues[1]);
+                        queues.iter_mut().for_each(|queue| queue.finish(&cloud.model));
+                        check_same([(&all, &found, &queues[0]), (&others, &expected, &queues[1])]);
+                        n_outcomes += found.all.len();
+                    }
+                }
+            }
+        }
+        assert!(n_outcomes > 1000, "{n_outcomes}");
+    }
+
+    fn check_same(ways: [(&[Proposal], &Outcomes, &Queue); 2]) {
+        for at in 0..ways[0].0.len() {
+            let [one, other] = ways.map(|(proposals, outcomes, queue)| {
+                let Proposal { split, outcome, .. } = proposals[at];
+                let stat_len = outcomes.left_active.len() / outcomes.all.len().max(1);
+                outcomes.all.get(outcome as usize).map(|found| {
+                    let active = outcomes.left_active[outcome as usize * stat_len..][..stat_len].to_vec();
+                    let evidence = [found.left, found.right].map(|ticket| queue.get(ticket).ln_evidence.to_bits());
+                    (split, found.n_left, found.afresh, active, evidence)
+                })
+            });
+            assert_eq!(one, other);
+        }
+    }
+}
