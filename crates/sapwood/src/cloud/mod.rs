@@ -292,6 +292,9 @@ impl<M: LeafModel> Cloud<M> {
 
     /// Let go of a tree, taking the scores of freed leaves out of the tally.
     pub(crate) fn release(&mut self, root: NodeId) {
+        if self.tally.is_empty() {
+            return self.forest.release(root, &mut |_| {});
+        }
         let tally = &mut self.tally;
         self.forest.release(root, &mut |leaf| {
             for (slot, score) in leaf.slots.iter().zip(&leaf.scores) {

@@ -1,8 +1,7 @@
 //! Leaves side by side, eight abreast, as the functions that compute many evidences at once want them.
 
-use std::array::TryFromSliceError;
-
 use crate::num::lanes::{LANES, Lane};
+use crate::num::short::{short, short_mut};
 
 /// Statistics of leaves in blocks of eight. A block holds a lane of numbers of points, and then a lane for each entry of the statistics,
 /// with the prior's entry added.
@@ -36,8 +35,8 @@ impl Batch {
     pub fn push(&mut self, stats: &[f64], prior: &[f64]) {
         let (lane, n, entries) = self.next_leaf();
         n[lane] = stats[0];
-        if let (Ok(entries), Ok(stats), Ok(prior)) = (short_mut(entries), short(stats), short(prior)) {
-            (0..SHORT).for_each(|i| entries[i][lane] = stats[i] + prior[i]);
+        if let (Some(entries), Some(stats), Some(prior)) = (short_mut(entries), short(stats), short(prior)) {
+            (0..stats.len()).for_each(|i| entries[i][lane] = stats[i] + prior[i]);
             return;
         }
         for ((entry, value), prior) in entries.iter_mut().zip(stats).zip(prior) {
@@ -50,8 +49,8 @@ impl Batch {
     pub fn push_sum(&mut self, some: &[f64], others: &[f64], prior: &[f64]) {
         let (lane, n, entries) = self.next_leaf();
         n[lane] = some[0] + others[0];
-        if let (Ok(entries), Ok(some), Ok(others), Ok(prior)) = (short_mut(entries), short(some), short(others), short(prior)) {
-            (0..SHORT).for_each(|i| entries[i][lane] = (some[i] + others[i]) + prior[i]);
+        if let (Some(entries), Some(some), Some(others), Some(prior)) = (short_mut(entries), short(some), short(others), short(prior)) {
+            (0..some.len()).for_each(|i| entries[i][lane] = (some[i] + others[i]) + prior[i]);
             return;
         }
         for (((entry, value), other), prior) in entries.iter_mut().zip(some).zip(others).zip(prior) {
@@ -99,19 +98,6 @@ impl Batch {
             (&*n, stats, n_used)
         })
     }
-}
-
-/// Statistics of constant leaves, and of those of two classes: so few that a loop costs more than what it does.
-const SHORT: usize = 3;
-
-#[inline(always)]
-fn short(stats: &[f64]) -> Result<&[f64; SHORT], TryFromSliceError> {
-    stats.try_into()
-}
-
-#[inline(always)]
-fn short_mut(entries: &mut [Lane]) -> Result<&mut [Lane; SHORT], TryFromSliceError> {
-    entries.try_into()
 }
 
 /// The evidence of each of some leaves about one origin, computed together.

@@ -3,6 +3,7 @@
 pub mod cholesky;
 mod elementary;
 pub mod lanes;
+pub(crate) mod short;
 pub mod special;
 
 pub const LN_2PI: f64 = 1.837_877_066_409_345_5;

@@ -2,6 +2,7 @@
 
 use super::Origin;
 use crate::leaf::{Fit, LeafModel};
+use crate::num::short::add;
 use crate::pool::{PointStats, Pool};
 
 /// How well a leaf explains its points, under one version of the prior.
@@ -137,7 +138,7 @@ impl LeafNode {
 
     /// Take a point out of the active part. Returns its position in `slots`; the last slot moves there.
     pub fn remove_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32) -> usize {
-        let position = self.slots.iter().position(|&other| other == slot).expect("a leaf holds the points that fall in it");
+        let position = position_of(&self.slots, slot).expect("a leaf holds the points that fall in it");
         self.slots.swap_remove(position);
         self.fingerprint ^= pool.fingerprint(slot);
         self.n_forgotten += 1;
@@ -284,14 +285,22 @@ impl LeafNode {
 /// `stats += other`, where the two are about different origins.
 pub fn add_shifted<M: LeafModel>(model: &M, stats: &mut [f64], origin: &Origin, other: &[f64], other_origin: &Origin) {
     if origin == other_origin {
-        for (a, b) in stats.iter_mut().zip(other) {
-            *a += b;
-        }
+        add(stats, other);
     } else {
         let mut shifted = other.to_vec();
         model.shift(&mut shifted, other_origin, origin);
-        for (a, b) in stats.iter_mut().zip(&shifted) {
-            *a += b;
-        }
+        add(stats, &shifted);
     }
+}
+
+/// Where a slot stands in a list. A chunk is compared at once, and looked at more closely only where it holds the slot.
+fn position_of(slots: &[u32], slot: u32) -> Option<usize> {
+    const CHUNK: usize = 16;
+    let (chunks, rest) = slots.as_chunks::<CHUNK>();
+    let holds_it = |chunk: &[u32; CHUNK]| chunk.iter().fold(false, |found, other| found | (*other == slot));
+    let (start, part) = match chunks.iter().position(holds_it) {
+        Some(at) => (at * CHUNK, &chunks[at][..]),
+        None => (slots.len() - rest.len(), rest),
+    };
+    part.iter().position(|other| *other == slot).map(|at| start + at)
 }

@@ -142,7 +142,9 @@ impl Forest {
         if self.free_leaves.is_empty() {
             self.make_leaves();
         }
-        self.free_leaves.pop().expect("leaves have been made") as usize
+        let ix = self.free_leaves.pop().expect("leaves have been made") as usize;
+        self.leaves[ix].clear();
+        ix
     }
 
     /// Make more leaves than are needed now, so that a forest which has found its size hardly ever asks for memory.
@@ -205,8 +207,8 @@ impl Forest {
         if node.is_leaf() {
             self.leaf_refs[ix] -= 1;
             if self.leaf_refs[ix] == 0 {
+                // Emptied when it is used again: by then it is looked at anyway.
                 on_freed(&self.leaves[ix]);
-                self.leaves[ix].clear();
                 self.free_leaves.push(ix as u32);
             }
         } else {

@@ -10,6 +10,7 @@ use super::{Group, NONE, Outcome, Outcomes, Proposal};
 use crate::cloud::Cloud;
 use crate::cloud::evidence::Queue;
 use crate::leaf::LeafModel;
+use crate::num::short::add;
 use crate::rng::coin;
 use crate::tree::{LeafNode, Split};
 
@@ -352,12 +353,5 @@ fn sum_side<M: LeafModel>(cloud: &Cloud<M>, leaf: &LeafNode, split: &Split, left
     let values = cloud.pool.column(split.dim as usize);
     for &slot in leaf.slots.iter().filter(|slot| split.sends_left(values[**slot as usize]) == left) {
         cloud.model.observe(out, &leaf.origin, cloud.pool.point(slot), cloud.pool.weight(slot));
-    }
-}
-
-#[inline(always)]
-fn add(sum: &mut [f64], other: &[f64]) {
-    for (a, b) in sum.iter_mut().zip(other) {
-        *a += b;
     }
 }
