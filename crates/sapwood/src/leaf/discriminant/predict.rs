@@ -18,7 +18,8 @@ use crate::num::cholesky::packed_ix;
 use crate::num::special::ln_gamma;
 use crate::num::{exp, ln};
 
-/// Where things stand in the entry of a class in [`Fit::classes`]. The first entry is that of any class without points.
+/// Where things stand in the entry of a class in [`Fit::classes`]. The first entry is that of any class without points; where there is none,
+/// nothing in it is of use.
 struct Entry {
     p: usize,
     second_len: usize,
@@ -27,6 +28,8 @@ struct Entry {
 
 impl Entry {
     const CLASS: usize = 0;
+    /// In the place of a class's number.
+    const NOBODY: f64 = -1.0;
     /// `ln (n_c + a0) - p/2 ln(1 + 1/k_c)`.
     const LN_WEIGHT: usize = 1;
     /// `k_c/(k_c + 1)`.
@@ -70,13 +73,18 @@ pub fn prepare(layout: &Layout, pseudo_count: f64, stats: &[f64], fit: &mut Fit)
 
     classes.clear();
     let present = (0..n_classes).filter(|&class| stats[layout.count(class)] > 0.0).map(Some);
-    for class in std::iter::once(None).chain(present) {
+    let nobody = (present.clone().count() < n_classes).then_some(None);
+    if nobody.is_none() {
+        classes.resize(entry.len, 0.0);
+        classes[Entry::CLASS] = Entry::NOBODY;
+    }
+    for class in nobody.into_iter().chain(present) {
         let count = class.map_or(0.0, |class| stats[layout.count(class)]);
         let k = K0 + count;
         let start = classes.len();
         classes.resize(start + entry.len, 0.0);
         let own = &mut classes[start..];
-        own[Entry::CLASS] = class.map_or(-1.0, |class| class as f64);
+        own[Entry::CLASS] = class.map_or(Entry::NOBODY, |class| class as f64);
         own[Entry::LN_WEIGHT] = ln(count + pseudo_count) - weight * 0.5 * p as f64 * ln(1.0 + 1.0 / k);
         own[Entry::STRETCH] = k / (k + 1.0);
         if let Some(class) = class {
@@ -180,13 +188,16 @@ impl<'a> Posterior<'a> {
         let n_empty = (layout.n_classes + 1 - n_entries) as f64;
         let (v, rest) = space.split_at_mut(p);
         let (own, rest) = rest.split_at_mut(p);
+        // Nobody's entry is passed over.
+        let n_passed = usize::from(n_empty == 0.0);
+        let entries = || fit.classes.chunks_exact(entry.len).skip(n_passed);
         let (means, rest) = rest.split_at_mut(n_entries);
         let covariances = if layout.covariance == Covariance::ByClass { &mut rest[..n_entries] } else { &mut rest[..0] };
         for ((v, x), mean) in v.iter_mut().zip(x).zip(&fit.factor) {
             *v = x - mean;
         }
         if layout.covariance == Covariance::ByClass {
-            for (value, class) in covariances.iter_mut().zip(fit.classes.chunks_exact(entry.len)) {
+            for (value, class) in covariances[n_passed..].iter_mut().zip(entries()) {
                 for ((own, v), centre) in own.iter_mut().zip(&*v).zip(&class[entry.own_centre()]) {
                     *own = v - centre;
                 }
@@ -198,7 +209,7 @@ impl<'a> Posterior<'a> {
         }
         let within = p + entry.second_len;
         solve(shape, &fit.factor[within..within + entry.second_len], v);
-        for (value, class) in means.iter_mut().zip(fit.classes.chunks_exact(entry.len)) {
+        for (value, class) in means[n_passed..].iter_mut().zip(entries()) {
             let distance = ln_distance(shape, v, class[entry.centre()].iter().copied(), class[Entry::STRETCH]);
             *value = class[Entry::LN_WEIGHT] - 0.5 * fit.df * distance;
         }
@@ -236,12 +247,15 @@ impl<'a> Posterior<'a> {
 /// Turn `ln` weights into probabilities; the first entry stands for `n_empty` classes.
 #[inline]
 fn normalise(values: &mut [f64], n_empty: f64) {
-    if n_empty == 0.0 {
+    let values = if n_empty == 0.0 {
         // Nobody's entry must not decide what can be told apart.
-        values[0] = f64::NEG_INFINITY;
-    }
+        values[0] = 0.0;
+        &mut values[1..]
+    } else {
+        values
+    };
     let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     values.iter_mut().for_each(|value| *value = exp(*value - largest));
-    let sum = n_empty * values[0] + values[1..].iter().sum::<f64>();
+    let sum = if n_empty == 0.0 { values.iter().sum() } else { n_empty * values[0] + values[1..].iter().sum::<f64>() };
     values.iter_mut().for_each(|value| *value /= sum);
 }
