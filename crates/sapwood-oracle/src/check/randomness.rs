@@ -90,8 +90,9 @@ fn dimension<B: Bench>(bench: &B, effort: u64) -> Outcome {
 /// up to one; the numbers are sums of independent indicators.
 fn mutation<B: Bench>(bench: &B, effort: u64) -> Outcome {
     let forgetting = problem::carried().settings.forgetting;
-    let settings = Settings { forgetting: forgetting.clone(), ..problem::prior_only().settings };
     let (values, n_each, n_steps) = (forgetting.values(), 2, 10);
+    // A pool that will be full one day: particles that keep every point have no use for a factor.
+    let settings = Settings { forgetting: forgetting.clone(), capacity: Some(2 * n_steps as usize), ..problem::prior_only().settings };
     let n_values = values.len() as f64;
     let never_drawn = (1.0 - forgetting.mutation()).powi(n_steps);
     let same = never_drawn + (1.0 - never_drawn) / n_values;
