@@ -3,6 +3,7 @@
     python -m benchmarks.speed                   everything, best of 5
     python -m benchmarks.speed jobs peers        only these parts (jobs, threads, peers, scaling)
     python -m benchmarks.speed scaling --long 1000000
+    python -m benchmarks.speed page              the tables of docs/performance.md from what is stored
     python -m benchmarks.speed --quick           whether everything runs; nothing is stored
 
 Times are processor seconds, the best of the runs: a neighbour can only make a run slower. Only two threads against one
@@ -21,18 +22,19 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import machine
-from benchmarks.speed import elec2, jobs, peers, picture, scaling, threads
+from benchmarks.speed import elec2, jobs, page, peers, picture, scaling, threads
 from benchmarks.speed.measured import Effort, Measured
 
 FOLDER = Path(__file__).parent / "results"
 PARTS = ("jobs", "threads", "peers", "scaling")
+_PAGE = "page"
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.speed", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("parts", nargs="*", metavar="part", help=f"{', '.join(PARTS)} (default: all)")
+    parser.add_argument("parts", nargs="*", metavar="part", help=f"{', '.join(PARTS)} (default: all), {_PAGE}")
     parser.add_argument("--runs", type=int, default=5, help="best of so many (default: 5)")
     parser.add_argument("--rows", type=int, default=10_000, help="rows of ELEC2 (default: 10,000)")
     parser.add_argument("--peer-rows", type=int, help="rows of ELEC2 beside the peers (default: as --rows)")
@@ -40,6 +42,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="few steps and sizes, nothing stored")
     parser.add_argument("--out", type=Path, help="folder of the results (default: benchmarks/speed/results)")
     options = parser.parse_args(arguments)
+    if options.parts == [_PAGE]:
+        print(f"wrote {page.write()}")
+        return 0
     unknown = set(options.parts) - set(PARTS)
     if unknown:
         parser.error(f"there is no part {sorted(unknown)[0]!r}; the parts are {', '.join(PARTS)}")

@@ -84,7 +84,7 @@ def main(arguments: list[str] | None = None) -> int:
         beside = "" if made.budget is None else f"{made.ratio:6.3f} of {made.budget:>12,}"
         print(f"{made.verdict:16} {made.instructions:>12,} a step  {beside:24} {JOBS[made.job]}")
     if options.bless:
-        bless(counts)
+        bless(counts, {job: sizes(program, job) for job in JOBS})
         return 0
     return int(any(made.verdict in ("EXCEEDED", "no budget") for made in counts))
 
@@ -101,21 +101,29 @@ def count(program: Path, job: str) -> int:
     """Instructions of one step of a job, on average."""
     with tempfile.TemporaryDirectory() as folder:
         profile = Path(folder) / "callgrind.out"
-        ran = subprocess.run(
-            [
-                "valgrind",
-                "--tool=callgrind",
-                "--collect-atstart=no",
-                f"--toggle-collect={_REGION}",
-                f"--callgrind-out-file={profile}",
-                str(program),
-                job,
-            ],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return instructions_of(profile.read_text(encoding="utf-8"), ran.stdout)
+        said = run_callgrind(program, job, profile)
+        return instructions_of(profile.read_text(encoding="utf-8"), said)
+
+
+def run_callgrind(program: Path, job: str, profile: Path, *options: str) -> str:
+    """Write the profile of a job's counted steps; returns what the program said."""
+    command = [
+        "valgrind",
+        "--tool=callgrind",
+        "--collect-atstart=no",
+        f"--toggle-collect={_REGION}",
+        f"--callgrind-out-file={profile}",
+        *options,
+        str(program),
+        job,
+    ]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def sizes(program: Path, job: str) -> dict[str, float]:
+    """How much there is to compute in one step of a job, on average."""
+    said = subprocess.run([str(program), job, "sizes"], capture_output=True, text=True, check=True).stdout
+    return {what: float(number) for number, what in (line.split(maxsplit=1) for line in said.splitlines())}
 
 
 def instructions_of(profile: str, said: str) -> int:
@@ -127,9 +135,13 @@ def instructions_of(profile: str, said: str) -> int:
     return round(int(total[1]) / int(steps[1]))
 
 
-def bless(counts: list[Count], path: Path = BUDGET) -> None:
-    """Write what was counted as what is allowed from now on."""
-    told = {"processor": processor(), "instructions_per_step": {made.job: made.instructions for made in counts}}
+def bless(counts: list[Count], sizes_of_a_step: dict[str, dict[str, float]], path: Path = BUDGET) -> None:
+    """Write what was counted as what is allowed from now on, and how much there was to compute."""
+    told = {
+        "processor": processor(),
+        "instructions_per_step": {made.job: made.instructions for made in counts},
+        "sizes_of_a_step": sizes_of_a_step,
+    }
     path.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     print(f"wrote {path.relative_to(REPOSITORY) if path.is_relative_to(REPOSITORY) else path}")
 

@@ -84,6 +84,7 @@ class Measured:
             "unit": self.unit,
             "target": self.target,
             "stretch": self.stretch,
+            "r_package": self.r_package,
             "reached": self.reached(self.target),
             "detail": self.detail,
         }

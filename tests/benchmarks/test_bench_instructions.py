@@ -35,7 +35,7 @@ def test_the_committed_budget_has_every_job() -> None:
 
 
 def test_blessing_writes_what_was_counted(tmp_path: Path) -> None:
-    bless([Count("prices", 123, None)], tmp_path / "budget.json")
+    bless([Count("prices", 123, None)], {"prices": {"prunes": 5.5}}, tmp_path / "budget.json")
     written = json.loads((tmp_path / "budget.json").read_text(encoding="utf-8"))
     assert written["instructions_per_step"] == {"prices": 123}
 

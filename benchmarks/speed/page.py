@@ -1,0 +1,117 @@
+"""The tables of docs/performance.md, written from the stored results between the marks that name them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.machine import REPOSITORY
+from benchmarks.speed.instructions import BUDGET
+
+PAGE = REPOSITORY / "docs" / "performance.md"
+RESULTS = Path(__file__).parent / "results"
+_ABSENT = "–"
+
+
+def write(page: Path = PAGE, results: Path = RESULTS) -> Path:
+    """Write the tables into the page, and return its path."""
+    page.write_text(filled(page.read_text(encoding="utf-8"), results), encoding="utf-8")
+    return page
+
+
+def filled(text: str, results: Path = RESULTS) -> str:
+    """A page's text with every table made anew.
+
+    Raises
+    ------
+    ValueError
+        If a table has no place in the page, or two.
+    """
+    tables = {
+        "jobs": _jobs(_stored(results, "jobs")),
+        "threads": _threads(_stored(results, "threads")),
+        "peers": _peers(_stored(results, "peers")),
+        "sizes": _sizes(json.loads(BUDGET.read_text(encoding="utf-8"))),
+    }
+    for name, lines in tables.items():
+        table = "\n".join(lines)
+        text, n_places = re.subn(
+            f"(?<=<!-- {name} -->\n).*?(?=\n<!-- /{name} -->)", lambda _, table=table: table, text, flags=re.DOTALL
+        )
+        if n_places != 1:
+            raise ValueError(f"the page has {n_places} places for the table of {name}, and should have one")
+    return text
+
+
+def _stored(results: Path, part: str) -> list[dict[str, Any]]:
+    record: list[dict[str, Any]] = json.loads((results / f"{part}.json").read_text(encoding="utf-8"))[part]
+    return record
+
+
+def _jobs(jobs: list[dict[str, Any]]) -> Iterator[str]:
+    yield "| job | R package | times R | measured | target | stretch | |"
+    yield "|---|---|---|---|---|---|---|"
+    for job in jobs:
+        unit, ratio = job["unit"], job["ratio_to_r_package"]
+        r_package, target, stretch = (_quantity(job[what], unit) for what in ("r_package", "target", "stretch"))
+        measured = f"{_quantity(job['value'], unit)}{_spread(job)}"
+        times = _ABSENT if ratio is None else f"{ratio:.0f}"
+        yield f"| {job['job']} | {r_package} | {times} | {measured} | {target} | {stretch} | {_verdict(job)} |"
+
+
+def _spread(job: dict[str, Any]) -> str:
+    seeds = job["detail"].get("seeds")
+    if seeds is None:
+        return ""
+    times = [timing["cpu_seconds"] for timing in seeds.values()]
+    return f" ({_quantity(min(times), 's')} to {_quantity(max(times), 's')})"
+
+
+def _verdict(job: dict[str, Any]) -> str:
+    return {True: "reached", False: "**missed**", None: ""}[job["reached"]]
+
+
+def _threads(jobs: list[dict[str, Any]]) -> Iterator[str]:
+    yield "| | target | measured | |"
+    yield "|---|---|---|---|"
+    for job in jobs:
+        yield f"| {job['job']} | {job['target']:g} | {job['value']:.2f} | {_verdict(job)} |"
+
+
+def _peers(methods: list[dict[str, Any]]) -> Iterator[str]:
+    yield "| method | rows/s | Sapwood is | log loss |"
+    yield "|---|---|---|---|"
+    for method in methods:
+        ratio = method["sapwood_times_as_fast"]
+        faster = _ABSENT if method["method"] == "Sapwood" else f"{ratio:.1f} times as fast"
+        yield f"| {method['method']} | {method['rows_per_cpu_second']:,.0f} | {faster} | {method['log_loss']:.3f} |"
+
+
+def _sizes(budget: dict[str, Any]) -> Iterator[str]:
+    sizes, instructions = budget["sizes_of_a_step"], budget["instructions_per_step"]
+    yield f"| | {' | '.join(f'`{job}`' for job in sizes)} |"
+    yield f"|---|{'---|' * len(sizes)}"
+    for what in next(iter(sizes.values())):
+        yield f"| {what} | {' | '.join(_count(own[what]) for own in sizes.values())} |"
+    yield f"| instructions of a step | {' | '.join(f'{instructions[job]:,}' for job in sizes)} |"
+
+
+def _count(value: float) -> str:
+    return f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+def _quantity(value: float | None, unit: str) -> str:
+    """A number with its unit, to about two figures of a time and whole rows."""
+    if value is None:
+        return _ABSENT
+    if unit == "s":
+        milliseconds = 1000 * value
+        if milliseconds < 10:
+            return f"{milliseconds:.1f} ms"
+        return f"{milliseconds:.0f} ms" if value < 1 else f"{value:g} s"
+    if unit == "rows/s":
+        return f"{value:,.0f} rows/s"
+    return f"{value:.2g} {'µs' if unit == 'us' else unit}"
