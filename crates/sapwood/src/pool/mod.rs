@@ -116,9 +116,6 @@ impl Pool {
     /// Take out the point at a position in order of arrival.
     pub fn remove(&mut self, position: usize) {
         let slot = self.active.remove(position).expect("a position in the pool");
-        if let Some(order) = &mut self.order {
-            order.remove(slot as usize);
-        }
         self.n_weighted -= usize::from(self.weight(slot) != 1.0);
         self.free.push(slot);
     }

@@ -3,24 +3,27 @@
 //! A leaf that looks for room to split asks how its points compare along an input. Ranks answer that in two bytes a point, so that many
 //! are compared at once, and the value that stands at a rank is read from the sorted column.
 
+use pulp::{Arch, WithSimd};
+
 /// Pools above this many slots keep no order: its upkeep touches every slot at every step, and a rank has two bytes, one bit of which is its sign: processors compare signed numbers in fewer instructions.
 const AT_MOST: usize = 1 << 14;
 
 /// The rank of a missing value: above all others.
 pub const MISSING: i16 = i16::MAX;
 
-/// Ranks of the active points along each input.
+/// Ranks of the points along each input. A point that has left keeps its rank until another takes its slot: no leaf asks for it, and to put
+/// one in another's place touches only what lies between the two.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
     columns: Vec<RankedColumn>,
 }
 
-/// The active points along one input.
+/// The points along one input.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RankedColumn {
     /// The values that are not missing, ascending.
     sorted: Vec<f64>,
-    /// By slot, how many of the other values stand before its own; among equals any order. Free slots count as missing.
+    /// By slot, how many of the other values stand before its own; among equals any order.
     ranks: Vec<i16>,
 }
 
@@ -43,14 +46,27 @@ impl Order {
         n_slots > AT_MOST
     }
 
+    /// Put a point in a slot, in the place of the one that was there.
     pub fn insert(&mut self, x: &[f64], slot: usize) {
-        for (column, &value) in self.columns.iter_mut().zip(x) {
-            column.insert(value, slot);
-        }
+        Arch::new().dispatch(Insertion { columns: &mut self.columns, x, slot });
     }
+}
 
-    pub fn remove(&mut self, slot: usize) {
-        self.columns.iter_mut().for_each(|column| column.remove(slot));
+/// The loops inside are plain; here they are compiled for the widest instructions of the machine.
+struct Insertion<'a> {
+    columns: &'a mut [RankedColumn],
+    x: &'a [f64],
+    slot: usize,
+}
+
+impl WithSimd for Insertion<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _simd: S) {
+        for (column, &value) in self.columns.iter_mut().zip(self.x) {
+            column.insert(value, self.slot);
+        }
     }
 }
 
@@ -75,31 +91,49 @@ impl RankedColumn {
         &self.sorted
     }
 
+    #[inline(always)]
     fn insert(&mut self, value: f64, slot: usize) {
         if slot == self.ranks.len() {
             self.ranks.push(MISSING);
         }
-        if value.is_nan() {
-            return;
+        let Self { sorted, ranks } = self;
+        let old = (ranks[slot] != MISSING).then_some(ranks[slot] as usize);
+        let new = (!value.is_nan()).then(|| sorted.partition_point(|other| *other < value));
+        ranks[slot] = MISSING;
+        match (old, new) {
+            (None, None) => {}
+            (None, Some(new)) => {
+                sorted.insert(new, value);
+                shift(ranks, new, MISSING as usize, 1);
+            }
+            (Some(old), None) => {
+                sorted.remove(old);
+                shift(ranks, old, MISSING as usize, -1);
+            }
+            (Some(old), Some(new)) if new <= old => {
+                sorted.copy_within(new..old, new + 1);
+                shift(ranks, new, old, 1);
+            }
+            (Some(old), Some(new)) => {
+                sorted.copy_within(old + 1..new, old);
+                shift(ranks, old, new, -1);
+            }
         }
-        let rank = self.sorted.partition_point(|other| *other < value);
-        self.sorted.insert(rank, value);
-        let rank = rank as i16;
-        for other in &mut self.ranks {
-            *other += i16::from((*other >= rank) & (*other != MISSING));
+        if let Some(new) = new {
+            let rank = if old.is_some_and(|old| old < new) { new - 1 } else { new };
+            sorted[rank] = value;
+            ranks[slot] = rank as i16;
         }
-        self.ranks[slot] = rank;
     }
+}
 
-    fn remove(&mut self, slot: usize) {
-        let rank = std::mem::replace(&mut self.ranks[slot], MISSING);
-        if rank == MISSING {
-            return;
-        }
-        self.sorted.remove(rank as usize);
-        for other in &mut self.ranks {
-            *other -= i16::from((*other > rank) & (*other != MISSING));
-        }
+/// Move the ranks from `start` up to but not including `end`, by one.
+#[inline(always)]
+fn shift(ranks: &mut [i16], start: usize, end: usize, by: i16) {
+    let (start, end) = (start as i16, end as i16);
+    for rank in ranks {
+        let is_within = (*rank >= start) & (*rank < end);
+        *rank += if is_within { by } else { 0 };
     }
 }
 
@@ -108,39 +142,31 @@ mod tests {
     use super::*;
     use crate::rng::{Purpose, Stream};
 
-    /// Fails if an upkeep of ranks forgets a slot, moves a missing one, or confuses equals.
+    /// Fails if an upkeep of ranks forgets a slot, moves a missing one, confuses equals, or loses one that has left before its time.
     #[test]
     fn ranks_follow_points_that_come_and_go() {
         let mut stream = Stream::new(3, 0, 0, Purpose::Sample);
         let mut order = Order::new(1);
-        let mut values: Vec<Option<f64>> = Vec::new();
-        for _ in 0..2000 {
+        let mut values: Vec<f64> = Vec::new();
+        for row in 0..2000 {
             let value = if stream.below(9) == 0 { f64::NAN } else { stream.below(20) as f64 - 7.0 };
-            let slot = values.iter().position(Option::is_none).unwrap_or(values.len());
-            if slot == values.len() {
-                values.push(None);
-            }
-            values[slot] = Some(value);
+            let slot = if row < 40 { row } else { stream.below(40) };
+            values.resize(values.len().max(slot + 1), 0.0);
+            values[slot] = value;
             order.insert(&[value], slot);
-            if values.iter().flatten().count() > 40 {
-                let gone = stream.below(values.len());
-                if values[gone].take().is_some() {
-                    order.remove(gone);
-                }
-            }
             let column = order.column(0);
-            let known: Vec<usize> = (0..values.len()).filter(|&slot| values[slot].is_some_and(|value| !value.is_nan())).collect();
+            let known: Vec<usize> = (0..values.len()).filter(|&slot| !values[slot].is_nan()).collect();
             assert_eq!(column.sorted().len(), known.len());
             assert!(column.sorted().is_sorted());
             let mut ranks: Vec<i16> = known.iter().map(|&slot| column.ranks()[slot]).collect();
-            assert!(known.iter().all(|&slot| Some(column.sorted()[column.ranks()[slot] as usize]) == values[slot]));
+            assert!(known.iter().all(|&slot| column.sorted()[column.ranks()[slot] as usize] == values[slot]));
             ranks.sort_unstable();
             assert!(ranks.iter().enumerate().all(|(at, &rank)| at == rank as usize));
             assert!((0..values.len()).filter(|slot| !known.contains(slot)).all(|slot| column.ranks()[slot] == MISSING));
             // At once or one at a time, the same but for the order among equals.
-            let at_once = RankedColumn::of(&values.iter().map(|value| value.unwrap_or(f64::NAN)).collect::<Vec<f64>>());
+            let at_once = RankedColumn::of(&values);
             assert_eq!(at_once.sorted(), column.sorted());
-            assert!(known.iter().all(|&slot| Some(at_once.sorted()[at_once.ranks()[slot] as usize]) == values[slot]));
+            assert!(known.iter().all(|&slot| at_once.sorted()[at_once.ranks()[slot] as usize] == values[slot]));
         }
     }
 }
