@@ -57,9 +57,7 @@ def _learn_seed(seed: int, n_before: int, n_steps: int, effort: Effort, paramete
         model.learn(stream.X[:n_before], stream.y[:n_before])
         return model
 
-    return best_of(
-        effort.n_runs, with_a_full_pool, lambda model: model.learn(stream.X[n_before:], stream.y[n_before:])
-    )
+    return best_of(effort.n_runs, with_a_full_pool, lambda model: model.learn(stream.X[n_before:], stream.y[n_before:]))
 
 
 def wide_jobs(effort: Effort) -> Iterator[Measured]:

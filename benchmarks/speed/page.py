@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,19 @@ from benchmarks.machine import REPOSITORY
 from benchmarks.speed.instructions import BUDGET
 
 PAGE = REPOSITORY / "docs" / "performance.md"
+PICTURE = REPOSITORY / "docs" / "img" / "scaling.png"
 RESULTS = Path(__file__).parent / "results"
 _ABSENT = "–"
 
 
-def write(page: Path = PAGE, results: Path = RESULTS) -> Path:
-    """Write the tables into the page, and return its path."""
-    page.write_text(filled(page.read_text(encoding="utf-8"), results), encoding="utf-8")
-    return page
+def write() -> Path:
+    """Write the tables into the page and put the curves beside it, and return the page's path."""
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    shutil.copyfile(RESULTS / "scaling.png", PICTURE)
+    return PAGE
 
 
-def filled(text: str, results: Path = RESULTS) -> str:
+def filled(text: str) -> str:
     """A page's text with every table made anew.
 
     Raises
@@ -31,10 +34,11 @@ def filled(text: str, results: Path = RESULTS) -> str:
         If a table has no place in the page, or two.
     """
     tables = {
-        "jobs": _jobs(_stored(results, "jobs")),
-        "threads": _threads(_stored(results, "threads")),
-        "peers": _peers(_stored(results, "peers")),
+        "jobs": _jobs(_stored("jobs")),
+        "threads": _threads(_stored("threads")),
+        "peers": _peers(_stored("peers")),
         "sizes": _sizes(json.loads(BUDGET.read_text(encoding="utf-8"))),
+        "profile": _profile(_stored("profile")),
     }
     for name, lines in tables.items():
         table = "\n".join(lines)
@@ -46,9 +50,8 @@ def filled(text: str, results: Path = RESULTS) -> str:
     return text
 
 
-def _stored(results: Path, part: str) -> list[dict[str, Any]]:
-    record: list[dict[str, Any]] = json.loads((results / f"{part}.json").read_text(encoding="utf-8"))[part]
-    return record
+def _stored(part: str) -> Any:
+    return json.loads((RESULTS / f"{part}.json").read_text(encoding="utf-8"))[part]
 
 
 def _jobs(jobs: list[dict[str, Any]]) -> Iterator[str]:
@@ -97,6 +100,15 @@ def _sizes(budget: dict[str, Any]) -> Iterator[str]:
     for what in next(iter(sizes.values())):
         yield f"| {what} | {' | '.join(_count(own[what]) for own in sizes.values())} |"
     yield f"| instructions of a step | {' | '.join(f'{instructions[job]:,}' for job in sizes)} |"
+
+
+def _profile(jobs: dict[str, dict[str, float]]) -> Iterator[str]:
+    yield f"| share of the instructions of a step | {' | '.join(f'`{job}`' for job in jobs)} |"
+    yield f"|---|{'---|' * len(jobs)}"
+    parts = {part for costs in jobs.values() for part in costs}
+    shares = {part: [costs.get(part, 0.0) / sum(costs.values()) for costs in jobs.values()] for part in parts}
+    for part in sorted(parts, key=lambda part: sum(shares[part]), reverse=True):
+        yield f"| {part} | {' | '.join(f'{100 * share:.0f} %' for share in shares[part])} |"
 
 
 def _count(value: float) -> str:

@@ -52,7 +52,7 @@ def main() -> int:
     for job in JOBS:
         with tempfile.TemporaryDirectory() as folder:
             profile = Path(folder) / "callgrind.out"
-            said = run_callgrind(program, job, profile, "--dump-instr=yes")
+            said = run_callgrind(program, job, profile, "--dump-instr=yes", "--compress-pos=no")
             n_steps = int(said.split()[0])
             costs = {what: cost / n_steps for what, cost in _by_part(profile, program).most_common()}
         profiles[job] = costs

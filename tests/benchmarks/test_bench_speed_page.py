@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Callable
 
+import pytest
 from benchmarks.speed.page import PAGE, filled
 
 
@@ -18,6 +19,6 @@ def test_a_table_that_was_changed_by_hand_is_made_anew() -> None:
 
 
 @pytest.mark.parametrize("change", [lambda text: text.replace("<!-- peers -->", ""), lambda text: text + text])
-def test_a_table_without_a_place_of_its_own_is_an_error(change) -> None:  # noqa: ANN001
+def test_a_table_without_a_place_of_its_own_is_an_error(change: Callable[[str], str]) -> None:
     with pytest.raises(ValueError, match=r"the page has [02] places for the table of"):
         filled(change(PAGE.read_text(encoding="utf-8")))

@@ -1,0 +1,43 @@
+"""Where the instructions go: what is read from a profile."""
+
+from __future__ import annotations
+
+import pytest
+from benchmarks.speed.profile import own_costs, part_of
+
+# Names are spelled out once and numbered; the line after a call is what the called function took.
+PROFILE = """\
+version: 1
+positions: instr line
+ob=(1) /somewhere/steady_step
+fl=(1) cloud.rs
+fn=(1) step
+0x10 12 5
+calls=3 0x40 7
+0x14 13 999
+0x18 14 2
+ob=(2) /lib/libc.so.6
+fn=(2) memmove
+0x90 0 70
+ob=(1)
+0x10 12 1
+"""
+
+
+def test_calls_are_left_out_and_objects_told_apart() -> None:
+    costs = list(own_costs(PROFILE, "steady_step"))
+    assert costs == [(True, "0x10", 5), (True, "0x18", 2), (False, "0x90", 70), (True, "0x10", 1)]
+
+
+@pytest.mark.parametrize(
+    ("path", "part"),
+    [
+        ("cloud/propose/keys.rs", "grow proposals: cuts, counts and sums"),
+        ("cloud/mod.rs", "resampling and the frame of a step"),
+        ("leaf/batch.rs", "putting leaves in line"),
+        ("leaf/gaussian/mod.rs", "evidences, and what else a leaf computes"),
+        ("config.rs", "everything else"),
+    ],
+)
+def test_the_first_rule_that_fits_decides(path: str, part: str) -> None:
+    assert part_of(path) == part
