@@ -74,7 +74,8 @@ pub trait LeafModel: Clone + Send + Sync {
         unreachable!("not a classification leaf")
     }
 
-    /// Number of classes, where the statistics are a count of points and one of each class, and nothing else.
+    /// Number of classes, where the statistics are a count of points and one of each class and nothing else, and retired ones are divided in
+    /// the shares of the active points.
     fn counts_classes(&self) -> Option<usize> {
         None
     }

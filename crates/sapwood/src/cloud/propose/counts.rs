@@ -3,7 +3,7 @@
 
 use std::hint::select_unpredictable;
 
-use super::{Group, NONE, Outcome, Outcomes, Proposal};
+use super::{Group, NONE, Outcome, Outcomes, Proposal, place_cut};
 use crate::cloud::evidence::Queue;
 use crate::cloud::{Cloud, Marks};
 use crate::leaf::LeafModel;
@@ -153,7 +153,7 @@ impl Counts {
             while at != NONE {
                 let proposal = &mut all[at as usize];
                 at = proposal.next;
-                let cut = place(proposal.u, low, high);
+                let cut = place_cut(proposal.u, low, high);
                 let below = &below[first_rank(low_rank + 1, high_rank, |rank| sorted[rank] >= cut)];
                 let left = points.and(below);
                 let n_left = left.len();
@@ -194,13 +194,6 @@ impl Counts {
         }
         true
     }
-}
-
-/// A cut on `(low, high]`: everything up to `low` goes left and everything from `high` on goes right.
-#[inline(always)]
-pub(super) fn place(u: f64, low: f64, high: f64) -> f64 {
-    let cut = low + u * (high - low);
-    if cut > low { cut.min(high) } else { high }
 }
 
 /// The first rank of a range for which something holds that then holds for all after it; the range's end if for none.

@@ -4,9 +4,8 @@
 //! largest interval not at all: it is what the others leave of the leaf. Where class counts are all that a leaf knows, the points below each
 //! cut are counted instead.
 
-use super::counts::place;
 use super::keys::{Column, Key, Keys, count_values_below, gather, gather_labels, gather_values, select};
-use super::{Group, NONE, Outcome, Outcomes, Proposal};
+use super::{Group, NONE, Outcome, Outcomes, Proposal, place_cut};
 use crate::cloud::Cloud;
 use crate::cloud::evidence::Queue;
 use crate::leaf::LeafModel;
@@ -107,7 +106,7 @@ impl<K: Key> Work<K> {
         let mut at = last;
         while at != NONE {
             let proposal = &mut all[at as usize];
-            let cut = place(proposal.u, low, high);
+            let cut = place_cut(proposal.u, low, high);
             let n_below = count_values_below(values, cut);
             proposal.split.cut = cut;
             proposal.n_below = n_below;

@@ -245,6 +245,13 @@ impl<M: LeafModel> Cloud<M> {
     }
 }
 
+/// A cut on `(low, high]`: everything up to `low` goes left and everything from `high` on goes right.
+#[inline(always)]
+fn place_cut(u: f64, low: f64, high: f64) -> f64 {
+    let cut = low + u * (high - low);
+    if cut > low { cut.min(high) } else { high }
+}
+
 /// Give the points of a leaf to either side of a split, in the order of the leaf. Every point is written to both and counted on one: the
 /// processor has nothing to guess.
 pub(super) fn divide_slots(leaf: &LeafNode, pool: &Pool, split: &Split, left: &mut LeafNode, right: &mut LeafNode) {
