@@ -313,7 +313,7 @@ impl<M: LeafModel> Cloud<M> {
                 child.active.extend(parent.active.iter().zip(left_active).map(|(whole, left)| whole - left));
                 child.set_retired(right_retired);
             }
-            child.n_forgotten = parent.n_forgotten + (parent.n_active() - child.n_active()) as u32;
+            child.n_forgotten = parent.n_forgotten.saturating_add((parent.n_active() - child.n_active()) as u32);
             if afresh {
                 child.sum_afresh(&self.model, &self.pool, &self.point_stats);
             }

@@ -141,7 +141,7 @@ impl LeafNode {
         let position = position_of(&self.slots, slot).expect("a leaf holds the points that fall in it");
         self.slots.swap_remove(position);
         self.fingerprint ^= pool.fingerprint(slot);
-        self.n_forgotten += 1;
+        self.n_forgotten = self.n_forgotten.saturating_add(1);
         // Summing afresh after as many removals as there are points costs no more than the removals did, and bounds their error.
         point_stats.forget(model, pool, &mut self.active, &self.origin, slot);
         let swamped = model.is_swamped(&self.active, &self.origin, pool.point(slot), pool.weight(slot));
@@ -191,7 +191,7 @@ impl LeafNode {
     pub fn merge<M: LeafModel>(&mut self, model: &M, other: &LeafNode) {
         self.slots.extend_from_slice(&other.slots);
         self.fingerprint ^= other.fingerprint;
-        self.n_forgotten += other.n_forgotten;
+        self.n_forgotten = self.n_forgotten.saturating_add(other.n_forgotten);
         add_shifted(model, &mut self.active, &self.origin, &other.active, &other.origin);
         if !other.retired.is_empty() {
             self.retired.resize(self.active.len(), 0.0);

@@ -64,8 +64,10 @@ fn check_invariants(bank: &Bank, name: &str) {
 
 /// Learn everything, looking at the model on the way.
 fn survive(clouds: &[CloudConfig], data: &Data, name: &str) -> Bank {
-    let n_classes = data.y.iter().fold(0.0, |a: f64, b| a.max(*b)) as usize + 1;
-    let members: Vec<MemberConfig> = clouds.iter().cloned().map(MemberConfig::from).chain(trivial(clouds[0].leaf.task())).collect();
+    let task = clouds[0].leaf.task();
+    let largest = data.y.iter().fold(0.0, |a: f64, b| a.max(*b));
+    let n_classes = if task == Task::Classification { largest as usize + 1 } else { 0 };
+    let members: Vec<MemberConfig> = clouds.iter().cloned().map(MemberConfig::from).chain(trivial(task)).collect();
     let mut bank = bank(data.n_inputs, n_classes, &members, 21);
     let every = (data.len() / 4).max(1);
     let mut ask = data.clone();

@@ -168,11 +168,15 @@ impl Pseudo {
         }
         let mut factor = correlation.clone();
         let mut slope: Vec<f64> = (0..q).map(|i| shrink * scale.correlation(q, i)).collect();
-        let solved = factor_leading(&mut factor, q, q);
-        debug_assert!(solved, "a correlation matrix with a ridge is positive definite");
-        forward_solve(&factor, &mut slope);
-        let explained: f64 = slope.iter().map(|v| v * v).sum::<f64>().min(1.0);
-        backward_solve(&factor, &mut slope);
+        let mut explained = 0.0;
+        if factor_leading(&mut factor, q, q) {
+            forward_solve(&factor, &mut slope);
+            explained = slope.iter().map(|v| v * v).sum::<f64>().min(1.0);
+            backward_solve(&factor, &mut slope);
+        } else {
+            // No data have such correlations, but a file may claim them: the line is then level.
+            slope.fill(0.0);
+        }
 
         let target_variance = scale.variance(q);
         let unit = if target_variance > 0.0 { target_variance } else { stand_in_variance(scale.mean(q), n) };
