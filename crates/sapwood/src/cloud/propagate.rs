@@ -377,9 +377,7 @@ impl Odds {
     /// Draw a move; `grows` are the weights of the candidates.
     #[inline]
     fn draw(&self, u: f64, grows: &[f64]) -> Move {
-        // Mostly there is one: a loop would cost more than the sum.
-        let grow = if let [only] = grows { *only } else { grows.iter().sum::<f64>() };
-        let total = self.stay + self.prune + grow;
+        let total = self.stay + self.prune + grows.iter().sum::<f64>();
         let mut left = u * total - self.stay;
         if left < 0.0 {
             return Move::Stay;
