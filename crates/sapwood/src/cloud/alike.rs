@@ -36,9 +36,9 @@ impl Alike {
     pub fn same_points(&mut self, forest: &Forest, leaf: &LeafNode, number: u32, leaf_at: impl Fn(u32) -> usize) -> u32 {
         let holds_same = |other: u32| {
             let other = forest.leaf(leaf_at(other));
-            other.fingerprint == leaf.fingerprint && other.n_active() == leaf.n_active()
+            other.points.fingerprint() == leaf.points.fingerprint() && other.n_active() == leaf.n_active()
         };
-        self.by_points.find_or_insert(leaf.fingerprint, number, holds_same)
+        self.by_points.find_or_insert(leaf.points.fingerprint(), number, holds_same)
     }
 
     /// The same for leaves whose retired statistics are equal as well, about the same origin. Active ones may differ in rounding, but not where
@@ -46,7 +46,7 @@ impl Alike {
     pub fn same_content(&mut self, forest: &Forest, leaf: &LeafNode, number: u32, leaf_at: impl Fn(u32) -> usize) -> u32 {
         let is_same = |other: u32| {
             let other = forest.leaf(leaf_at(other));
-            other.fingerprint == leaf.fingerprint
+            other.points.fingerprint() == leaf.points.fingerprint()
                 && other.n_active() == leaf.n_active()
                 && other.origin == leaf.origin
                 && other.retired.len() == leaf.retired.len()
@@ -64,8 +64,8 @@ fn agree(a: &[f64], b: &[f64]) -> bool {
 }
 
 /// A number that stands for the points and the retired statistics of a leaf.
-fn content_key(leaf: &LeafNode) -> u64 {
-    leaf.retired.iter().fold(leaf.fingerprint, |key, value| mix(key ^ value.to_bits()))
+fn content_key(leaf: &LeafNode) -> u128 {
+    u128::from(leaf.retired.iter().fold(fold(leaf.points.fingerprint()), |key, value| mix(key ^ value.to_bits())))
 }
 
 impl Table {
@@ -78,9 +78,9 @@ impl Table {
 
     /// The number that stands under a key, now put there if there was none.
     #[inline]
-    pub fn find_or_insert(&mut self, key: u64, number: u32, is_same: impl Fn(u32) -> bool) -> u32 {
+    pub fn find_or_insert(&mut self, key: u128, number: u32, is_same: impl Fn(u32) -> bool) -> u32 {
         // The high half of the product depends on every bit of the key.
-        let mut at = (mix(key) >> 32) as usize & self.mask;
+        let mut at = (mix(fold(key)) >> 32) as usize & self.mask;
         loop {
             match self.entries.get(at) {
                 None => {
@@ -94,6 +94,11 @@ impl Table {
     }
 }
 
+/// Half as many bits, of which each depends on two.
+fn fold(key: u128) -> u64 {
+    key as u64 ^ mix((key >> 64) as u64)
+}
+
 fn mix(key: u64) -> u64 {
     key.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
 }
@@ -105,13 +110,13 @@ mod tests {
     use crate::config::{CloudConfig, Discard, Leaf, Task};
     use crate::leaf::{Gaussian, GaussianPrior};
     use crate::rng::{Purpose, Stream};
+    use crate::tree::{Keeping, Points};
 
     /// Fails if leaves share what they must not: other points, other retired statistics, another origin, or sums that have lost digits.
     #[test]
     fn only_leaves_with_the_same_content_are_taken_for_one() {
         let plain = |leaf: &mut LeafNode| {
-            leaf.slots = vec![3, 5];
-            leaf.fingerprint = 77;
+            leaf.points = Points::List { slots: vec![3, 5], fingerprint: 77 };
             leaf.origin = vec![0.5].into();
             leaf.active = vec![2.0, 1.0, 4.0];
             leaf.retired = vec![1.0, 0.25, 0.125];
@@ -120,14 +125,14 @@ mod tests {
         type Change = fn(&mut LeafNode);
         let cases: [(Change, u32, u32); 7] = [
             (|_| (), 0, 0),
-            (|leaf| leaf.slots = vec![5, 3], 0, 0),
+            (|leaf| leaf.points = Points::List { slots: vec![5, 3], fingerprint: 77 }, 0, 0),
             (|leaf| leaf.active[1] += 1e-15, 0, 0),
             (|leaf| leaf.active[1] += 1e-3, 0, 3),
             (|leaf| leaf.retired[2] += 1e-15, 0, 4),
             (|leaf| leaf.origin = vec![0.25].into(), 0, 5),
-            (|leaf| leaf.fingerprint = 78, 6, 6),
+            (|leaf| leaf.points = Points::List { slots: vec![3, 5], fingerprint: 78 }, 6, 6),
         ];
-        let mut forest = Forest::new(None, 3);
+        let mut forest = Forest::new(Keeping::Lists, None, 3);
         let leaves: Vec<usize> = cases.iter().map(|_| forest.new_leaf()).collect();
         let mut alike = Alike::default();
         alike.begin(cases.len());
@@ -158,8 +163,10 @@ mod tests {
                 let mut sets = Vec::new();
                 for &ix in &leaves {
                     let leaf = cloud.forest.leaf(ix);
-                    assert_eq!(leaf.fingerprint, leaf.slots.iter().fold(0, |set, slot| set ^ cloud.pool.fingerprint(*slot)));
-                    let mut slots = leaf.slots.clone();
+                    let mut slots = Vec::new();
+                    leaf.points.for_each(&cloud.pool, |slot| slots.push(slot));
+                    let fingerprint = slots.iter().fold(0, |set, slot| set ^ cloud.pool.fingerprint(*slot));
+                    assert_eq!(leaf.points.fingerprint(), u128::from(fingerprint));
                     slots.sort_unstable();
                     sets.push(slots);
                 }

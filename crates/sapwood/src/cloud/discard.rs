@@ -126,8 +126,8 @@ impl<M: LeafModel> Cloud<M> {
 
     fn add_to_tally(&mut self, leaf_ix: usize, n_particles: f64) {
         let leaf = self.forest.leaf(leaf_ix);
-        for (slot, score) in leaf.slots.iter().zip(&leaf.scores) {
-            self.tally[*slot as usize] += n_particles * score;
+        for (slot, score) in leaf.scored_points() {
+            self.tally[slot as usize] += n_particles * score;
         }
     }
 
@@ -140,7 +140,7 @@ impl<M: LeafModel> Cloud<M> {
         scores.clear();
         if self.settings.config.discard == Discard::Entropy {
             let entropy = self.model.entropy(total);
-            scores.resize(leaf.slots.len(), entropy);
+            scores.resize(leaf.n_active(), entropy);
         } else {
             // The box within the range seen so far, and its volume relative to that range: thin boxes in many dimensions stay in range.
             // A column that has been missing throughout has no range; any single point will do.
@@ -154,7 +154,8 @@ impl<M: LeafModel> Cloud<M> {
                 .filter(|&i| self.range[i].1 > self.range[i].0)
                 .map(|i| (upper[i] - lower[i]) / (self.range[i].1 - self.range[i].0))
                 .product();
-            let points = PointsOf { pool: &self.pool, slots: &leaf.slots };
+            let mut listed = Vec::new();
+            let points = PointsOf { pool: &self.pool, slots: leaf.points.list(&self.pool, &mut listed) };
             self.model.alc(leaf.fit(), &leaf.origin, &self.scratch.bounds, points, &mut scores);
         }
         leaf.scores = scores;

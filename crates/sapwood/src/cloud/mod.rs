@@ -23,9 +23,9 @@ use self::weigh::Visits;
 use crate::config::{Discard, FORGETTING_GRID, Settings};
 use crate::leaf::{Bounds, LeafModel};
 use crate::num::ln;
-use crate::pool::{PointStats, Pool};
+use crate::pool::{PointStats, Pool, SlotSet};
 use crate::rng::{Purpose, Stream};
-use crate::tree::{Forest, NodeId, Place, TreePrior};
+use crate::tree::{Forest, Keeping, NodeId, Place, TreePrior};
 
 /// Chance, a particle and a step, that an automatic forgetting factor is drawn anew from its grid.
 const MUTATION_RATE: f64 = 0.001;
@@ -127,7 +127,7 @@ impl<M: LeafModel> Cloud<M> {
         let mut cloud = Self {
             tree_prior: TreePrior::new(config.split_alpha, config.split_beta),
             pool: Pool::new(settings.n_inputs(), model.point_len()),
-            forest: Forest::new(settings.config().max_active, model.stat_len()),
+            forest: Forest::default(),
             trees: Vec::new(),
             range: vec![(f64::INFINITY, f64::NEG_INFINITY); settings.n_inputs()],
             tally: Vec::new(),
@@ -142,6 +142,7 @@ impl<M: LeafModel> Cloud<M> {
             scratch: Scratch::default(),
         };
         cloud.renew_point_stats();
+        cloud.forest = cloud.new_forest();
         let root = cloud.new_root_leaf();
         cloud.forest.retain(root);
         cloud.trees.push(Tree { root, n_copies: cloud.n_particles(), lambda_ix: 0 });
@@ -149,6 +150,15 @@ impl<M: LeafModel> Cloud<M> {
             cloud.spread_forgetting();
         }
         cloud
+    }
+
+    /// A forest for the pool as it is and as large as it may become.
+    pub(crate) fn new_forest(&self) -> Forest {
+        let max_active = self.settings.config.max_active;
+        // A point arrives before another retires.
+        let fits = max_active.is_some_and(|max| max.max(self.pool.n_slots()) < SlotSet::ROOM);
+        let only_counts = self.model.counts_classes().is_some() && !self.uses_scores();
+        Forest::new(if fits && only_counts { Keeping::Sets } else { Keeping::Lists }, max_active, self.model.stat_len())
     }
 
     /// Keep point statistics about the origin that most leaves have.
@@ -297,8 +307,8 @@ impl<M: LeafModel> Cloud<M> {
         }
         let tally = &mut self.tally;
         self.forest.release(root, &mut |leaf| {
-            for (slot, score) in leaf.slots.iter().zip(&leaf.scores) {
-                tally[*slot as usize] -= f64::from(leaf.n_tallied) * score;
+            for (slot, score) in leaf.scored_points() {
+                tally[slot as usize] -= f64::from(leaf.n_tallied) * score;
             }
         });
     }

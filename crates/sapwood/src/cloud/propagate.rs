@@ -11,7 +11,7 @@
 
 use super::alike::Table;
 use super::evidence::{Queue, Ticket};
-use super::propose::{Outcome, Proposals, divide_slots};
+use super::propose::{Outcome, Proposals};
 use super::{Cloud, Marks, Tree};
 use crate::config::Evidence;
 use crate::leaf::LeafModel;
@@ -62,7 +62,7 @@ struct Prunes {
 #[derive(Clone, Copy, Debug)]
 struct Prune {
     /// Stands for the points that are merged.
-    key: u64,
+    key: u128,
     sibling: NodeId,
     depth: usize,
     merged: Ticket,
@@ -115,11 +115,11 @@ impl<M: LeafModel> Cloud<M> {
             subtree.clear();
             forest.for_each_leaf(sibling, depth, &mut |leaf, depth| subtree.push((leaf, depth)));
             let mut none_retired = own.retired.is_empty();
-            let mut key = own.fingerprint;
+            let mut key = own.points.fingerprint();
             for &(leaf_ix, _) in &*subtree {
                 let leaf = forest.leaf(leaf_ix);
                 require(leaf_ix, leaf, queue);
-                key ^= leaf.fingerprint;
+                key ^= leaf.points.fingerprint();
                 none_retired = none_retired && leaf.retired.is_empty() && leaf.origin == own.origin;
             }
             // Where nothing has been retired, all prunes that merge the same points come to the same.
@@ -302,7 +302,7 @@ impl<M: LeafModel> Cloud<M> {
         self.divide_retired(self.forest.leaf(place.leaf), &split, n_left, left_retired, right_retired);
         let children = [(self.forest.new_leaf(), true), (self.forest.new_leaf(), false)];
         let [parent, left, right] = self.forest.three_leaves_mut([place.leaf, children[0].0, children[1].0]);
-        divide_slots(parent, &self.pool, &split, left, right);
+        parent.points.divide(&self.pool, &split, &mut left.points, &mut right.points);
         for (child_ix, is_left) in children {
             let (parent, child) = self.forest.two_leaves_mut(place.leaf, child_ix);
             child.origin.clone_from(&parent.origin);

@@ -6,7 +6,7 @@ use crate::config::{Discard, Task};
 use crate::error::{Error, MAX_MAGNITUDE, Result};
 use crate::leaf::LeafModel;
 use crate::pool::Pool;
-use crate::tree::{Branch, Forest, LeafNode, NodeId, Split};
+use crate::tree::{Branch, Forest, Keeping, LeafNode, NodeId, Points, Split};
 
 /// Deeper than any tree the prior would let live, and shallow enough to walk recursively.
 const MAX_DEPTH: usize = 1000;
@@ -36,7 +36,7 @@ pub fn write_cloud<M: LeafModel>(w: &mut Writer, cloud: &Cloud<M>, write_model: 
     for &node in &order.nodes {
         if node.is_leaf() {
             w.bool(true);
-            write_leaf(w, cloud.forest.leaf(node.ix()), &positions);
+            write_leaf(w, cloud, cloud.forest.leaf(node.ix()), &positions);
         } else {
             let &Branch { split, left, right } = cloud.forest.branch(node.ix());
             w.bool(false);
@@ -55,8 +55,14 @@ pub fn write_cloud<M: LeafModel>(w: &mut Writer, cloud: &Cloud<M>, write_model: 
     }
 }
 
-fn write_leaf(w: &mut Writer, leaf: &LeafNode, positions: &[u32]) {
-    w.u32s(leaf.slots.iter().map(|&slot| positions[slot as usize]));
+fn write_leaf<M: LeafModel>(w: &mut Writer, cloud: &Cloud<M>, leaf: &LeafNode, positions: &[u32]) {
+    let mut points = Vec::with_capacity(leaf.n_active());
+    leaf.points.for_each(&cloud.pool, |slot| points.push(positions[slot as usize]));
+    if cloud.forest.keeping() == Keeping::Sets {
+        // The order of its slots is not the leaf's.
+        points.sort_unstable();
+    }
+    w.u32s(points.into_iter());
     w.f64s(leaf.origin.iter().copied());
     w.f64s(leaf.active.iter().copied());
     w.f64s((0..leaf.active.len()).map(|entry| leaf.retired.get(entry).copied().unwrap_or(0.0)));
@@ -135,7 +141,7 @@ pub fn read_cloud<M: LeafModel>(
     require(cloud.tally.len() == expected_tally, "the discard scores do not fit the pool")?;
     require(cloud.tally.iter().all(|score| !score.is_nan()), "a discard score is not a number")?;
 
-    let mut forest = Forest::new(cloud.settings.config().max_active, cloud.model.stat_len());
+    let mut forest = cloud.new_forest();
     let nodes = read_nodes(r, &cloud, &mut forest)?;
     let n_trees = r.count(9)?;
     let mut trees = Vec::with_capacity(n_trees);
@@ -181,7 +187,7 @@ fn read_nodes<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>, forest: &mut Fores
     let mut nodes: Vec<(NodeId, usize)> = Vec::new();
     for _ in 0..n_nodes {
         let node = if r.bool()? {
-            let leaf = read_leaf(r, cloud)?;
+            let leaf = read_leaf(r, cloud, forest.keeping())?;
             let ix = forest.new_leaf();
             *forest.leaf_mut(ix) = leaf;
             (NodeId::leaf(ix), 0)
@@ -200,11 +206,12 @@ fn read_nodes<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>, forest: &mut Fores
     Ok(nodes)
 }
 
-fn read_leaf<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>) -> Result<LeafNode> {
+fn read_leaf<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>, keeping: Keeping) -> Result<LeafNode> {
     let stat_len = cloud.model.stat_len();
     let boxed = if cloud.settings.config.discard == Discard::Alc { cloud.settings.n_inputs } else { 0 };
     let mut leaf = LeafNode::default();
-    leaf.slots = r.u32s()?;
+    let points = Points::of(keeping, r.u32s()?, &cloud.pool);
+    leaf.points = points.ok_or(Error::Inconsistent { what: "a leaf lists a point that does not exist, or one twice" })?;
     leaf.origin = cloud.point_stats.shared(r.finite_f64s(cloud.model.origin().len())?);
     leaf.active = r.finite_f64s(stat_len)?;
     let retired = r.finite_f64s(stat_len)?;
@@ -222,11 +229,9 @@ fn read_leaf<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>) -> Result<LeafNode>
     require(tallied, "a leaf has scores that nobody asked for")?;
     require(leaf.lower.len() == boxed && leaf.upper.len() == boxed, "a leaf's box has the wrong number of sides")?;
     require(leaf.lower.iter().chain(&leaf.upper).all(|bound| !bound.is_nan()), "a leaf's box is not made of numbers")?;
-    require(leaf.scores.is_empty() || leaf.scores.len() == leaf.slots.len(), "a leaf's scores do not fit its points")?;
-    require(!leaf.scored || leaf.scores.len() == leaf.slots.len(), "a leaf's scores do not fit its points")?;
+    require(leaf.scores.is_empty() || leaf.scores.len() == leaf.n_active(), "a leaf's scores do not fit its points")?;
+    require(!leaf.scored || leaf.scores.len() == leaf.n_active(), "a leaf's scores do not fit its points")?;
     require(leaf.scores.iter().all(|score| !score.is_nan()), "a discard score is not a number")?;
-    require(leaf.slots.iter().all(|slot| (*slot as usize) < cloud.pool.n_slots()), "a leaf lists a point that does not exist")?;
-    leaf.fingerprint = leaf.slots.iter().fold(0, |set, slot| set ^ cloud.pool.fingerprint(*slot));
     Ok(leaf)
 }
 
@@ -241,11 +246,11 @@ fn check_routing<M: LeafModel>(cloud: &Cloud<M>) -> Result<()> {
         }
         let (mut n_listed, mut all_home) = (0, true);
         cloud.forest.for_each_leaf(tree.root, 0, &mut |leaf_ix, _| {
-            for &slot in &cloud.forest.leaf(leaf_ix).slots {
+            cloud.forest.leaf(leaf_ix).points.for_each(&cloud.pool, |slot| {
                 n_listed += 1;
                 // Taken once met, so that a point listed twice does not count twice.
                 all_home &= std::mem::replace(&mut home[slot as usize], u32::MAX) == leaf_ix as u32;
-            }
+            });
         });
         require(all_home && n_listed == n_active, LOST)?;
     }
@@ -259,14 +264,14 @@ fn check_sums<M: LeafModel>(cloud: &Cloud<M>) -> Result<()> {
         let mut sums = vec![0.0; leaf.active.len()];
         let mut sizes = vec![0.0; leaf.active.len()];
         let mut one = vec![0.0; leaf.active.len()];
-        for &slot in &leaf.slots {
+        leaf.points.for_each(&cloud.pool, |slot| {
             one.fill(0.0);
             cloud.model.observe(&mut one, &leaf.origin, cloud.pool.point(slot), cloud.pool.weight(slot));
             for ((sum, size), value) in sums.iter_mut().zip(&mut sizes).zip(&one) {
                 *sum += value;
                 *size += value.abs();
             }
-        }
+        });
         // Points that have come and gone may have been much larger than those that are left.
         let largest = sizes.iter().fold(1.0f64, |a, b| a.max(*b));
         let close = leaf.active.iter().zip(&sums).all(|(a, b)| (a - b).abs() <= 1e-3 * largest);

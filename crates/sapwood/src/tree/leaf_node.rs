@@ -1,6 +1,6 @@
 //! A leaf: which points it holds and their sufficient statistics.
 
-use super::Origin;
+use super::{Keeping, Origin, Points};
 use crate::leaf::{Fit, LeafModel};
 use crate::num::short::add;
 use crate::pool::{PointStats, Pool};
@@ -17,10 +17,8 @@ pub struct LeafEvidence {
 
 #[derive(Debug, Default)]
 pub struct LeafNode {
-    /// Slots of the active points in this leaf.
-    pub slots: Vec<u32>,
-    /// Stands for the set of those points; see [`Pool::fingerprint`].
-    pub fingerprint: u64,
+    /// The active points in this leaf.
+    pub points: Points,
     pub origin: Origin,
     pub active: Vec<f64>,
     /// Statistics of the retired points; empty where there are none, which is seen without looking further.
@@ -52,8 +50,7 @@ impl Clone for LeafNode {
     /// Copies into the allocations that are there.
     fn clone_from(&mut self, source: &Self) {
         self.clear();
-        self.slots.extend_from_slice(&source.slots);
-        self.fingerprint = source.fingerprint;
+        self.points.clone_from(&source.points);
         self.origin.clone_from(&source.origin);
         self.active.extend_from_slice(&source.active);
         self.retired.extend_from_slice(&source.retired);
@@ -72,9 +69,8 @@ impl Clone for LeafNode {
 
 impl LeafNode {
     /// An empty leaf with room for some points and statistics.
-    pub fn with_room(n_points: usize, stat_len: usize) -> Self {
-        let mut leaf = Self::default();
-        leaf.slots.reserve(n_points);
+    pub fn with_room(keeping: Keeping, n_points: usize, stat_len: usize) -> Self {
+        let mut leaf = Self { points: Points::with_room(keeping, n_points), ..Self::default() };
         leaf.active.reserve(stat_len);
         leaf.retired.reserve(stat_len);
         leaf
@@ -82,8 +78,7 @@ impl LeafNode {
 
     /// Empty the leaf, keeping its allocations.
     pub fn clear(&mut self) {
-        self.slots.clear();
-        self.fingerprint = 0;
+        self.points.clear();
         self.active.clear();
         self.retired.clear();
         self.n_forgotten = 0;
@@ -102,7 +97,16 @@ impl LeafNode {
     }
 
     pub fn n_active(&self) -> usize {
-        self.slots.len()
+        self.points.len()
+    }
+
+    /// The points with their discard scores, where they have any: only those that are listed do.
+    pub fn scored_points(&self) -> impl Iterator<Item = (u32, f64)> {
+        let slots: &[u32] = match &self.points {
+            Points::List { slots, .. } => slots,
+            Points::Set(_) => &[],
+        };
+        slots.iter().copied().zip(self.scores.iter().copied())
     }
 
     /// The effective number of retired points.
@@ -130,22 +134,19 @@ impl LeafNode {
     }
 
     pub fn add_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32) {
-        self.slots.push(slot);
-        self.fingerprint ^= pool.fingerprint(slot);
+        self.points.push(pool, slot);
         point_stats.observe(model, pool, &mut self.active, &self.origin, slot);
         self.invalidate();
     }
 
-    /// Take a point out of the active part. Returns its position in `slots`; the last slot moves there.
-    pub fn remove_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32) -> usize {
-        let position = position_of(&self.slots, slot).expect("a leaf holds the points that fall in it");
-        self.slots.swap_remove(position);
-        self.fingerprint ^= pool.fingerprint(slot);
+    /// Take a point out of the active part. Returns its position where the points have one; the last one moves there.
+    pub fn remove_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32) -> Option<usize> {
+        let position = self.points.remove(pool, slot);
         self.n_forgotten = self.n_forgotten.saturating_add(1);
         // Summing afresh after as many removals as there are points costs no more than the removals did, and bounds their error.
         point_stats.forget(model, pool, &mut self.active, &self.origin, slot);
         let swamped = model.is_swamped(&self.active, &self.origin, pool.point(slot), pool.weight(slot));
-        if swamped || self.n_forgotten as usize > 16 + self.slots.len() {
+        if swamped || self.n_forgotten as usize > 16 + self.points.len() {
             self.sum_afresh(model, pool, point_stats);
         }
         position
@@ -153,14 +154,20 @@ impl LeafNode {
 
     pub fn sum_afresh<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats) {
         self.active.fill(0.0);
-        for &slot in &self.slots {
-            point_stats.observe(model, pool, &mut self.active, &self.origin, slot);
-        }
+        let Self { points, active, origin, .. } = self;
+        points.for_each(pool, |slot| point_stats.observe(model, pool, active, origin, slot));
         self.n_forgotten = 0;
     }
 
     /// Retire a point of this leaf: it leaves the active part and joins a retired part that fades by `lambda`.
-    pub fn retire_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32, lambda: f64) -> usize {
+    pub fn retire_point<M: LeafModel>(
+        &mut self,
+        model: &M,
+        pool: &Pool,
+        point_stats: &PointStats,
+        slot: u32,
+        lambda: f64,
+    ) -> Option<usize> {
         let position = self.remove_point(model, pool, point_stats, slot);
         if self.retired.is_empty() {
             self.retired.resize(self.active.len(), 0.0);
@@ -189,8 +196,7 @@ impl LeafNode {
 
     /// Add another leaf's points and statistics to this one (a prune).
     pub fn merge<M: LeafModel>(&mut self, model: &M, other: &LeafNode) {
-        self.slots.extend_from_slice(&other.slots);
-        self.fingerprint ^= other.fingerprint;
+        self.points.join(&other.points);
         self.n_forgotten = self.n_forgotten.saturating_add(other.n_forgotten);
         add_shifted(model, &mut self.active, &self.origin, &other.active, &other.origin);
         if !other.retired.is_empty() {
@@ -291,16 +297,4 @@ pub fn add_shifted<M: LeafModel>(model: &M, stats: &mut [f64], origin: &Origin, 
         model.shift(&mut shifted, other_origin, origin);
         add(stats, &shifted);
     }
-}
-
-/// Where a slot stands in a list. A chunk is compared at once, and looked at more closely only where it holds the slot.
-fn position_of(slots: &[u32], slot: u32) -> Option<usize> {
-    const CHUNK: usize = 16;
-    let (chunks, rest) = slots.as_chunks::<CHUNK>();
-    let holds_it = |chunk: &[u32; CHUNK]| chunk.iter().fold(false, |found, other| found | (*other == slot));
-    let (start, part) = match chunks.iter().position(holds_it) {
-        Some(at) => (at * CHUNK, &chunks[at][..]),
-        None => (slots.len() - rest.len(), rest),
-    };
-    part.iter().position(|other| *other == slot).map(|at| start + at)
 }

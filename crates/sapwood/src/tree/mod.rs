@@ -6,10 +6,12 @@
 
 mod leaf_node;
 mod origin;
+mod points;
 mod prior;
 
 pub use leaf_node::{LeafEvidence, LeafNode, add_shifted};
 pub use origin::Origin;
+pub use points::{Keeping, Points};
 pub use prior::TreePrior;
 
 /// A rule `x[dim] < cut` goes left; a missing value follows `nan_left`.
@@ -90,17 +92,22 @@ pub struct Forest {
     leaves: Vec<LeafNode>,
     leaf_refs: Vec<u32>,
     free_leaves: Vec<u32>,
+    keeping: Keeping,
     /// Room that every new leaf gets for its points and for each of its statistics.
     room: (usize, usize),
 }
 
 impl Forest {
     /// A forest for pools of at most `max_active` points and statistics of `stat_len` entries.
-    pub fn new(max_active: Option<usize>, stat_len: usize) -> Self {
+    pub fn new(keeping: Keeping, max_active: Option<usize>, stat_len: usize) -> Self {
         /// Up to a kilobyte a leaf it pays to make room for the whole pool at once: a leaf then never asks for memory again.
         const AT_MOST: usize = 256;
         // A point arrives before another retires.
-        Self { room: (max_active.map_or(0, |max| max + 1).min(AT_MOST), stat_len), ..Self::default() }
+        Self { keeping, room: (max_active.map_or(0, |max| max + 1).min(AT_MOST), stat_len), ..Self::default() }
+    }
+
+    pub fn keeping(&self) -> Keeping {
+        self.keeping
     }
 
     pub fn branch(&self, ix: usize) -> &Branch {
@@ -151,7 +158,7 @@ impl Forest {
     fn make_leaves(&mut self) {
         let n_before = self.leaves.len();
         let n_after = n_before + (n_before / 4).max(8);
-        self.leaves.resize_with(n_after, || LeafNode::with_room(self.room.0, self.room.1));
+        self.leaves.resize_with(n_after, || LeafNode::with_room(self.keeping, self.room.0, self.room.1));
         self.leaf_refs.resize(n_after, 0);
         self.free_leaves.reserve(n_after);
         self.free_leaves.extend((n_before as u32..n_after as u32).rev());

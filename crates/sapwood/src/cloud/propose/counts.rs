@@ -7,41 +7,17 @@ use super::{Group, NONE, Outcome, Outcomes, Proposal, place_cut};
 use crate::cloud::evidence::Queue;
 use crate::cloud::{Cloud, Marks};
 use crate::leaf::LeafModel;
-use crate::pool::{Pool, RankedColumn};
+use crate::pool::{Pool, RankedColumn, SlotSet};
 
-const N_WORDS: usize = 2;
-/// Pools of up to so many slots.
-const AT_MOST: usize = 64 * N_WORDS;
 /// Leaves of up to so many classes: each is counted in a pass of its own.
 const FEW: usize = 4;
-
-/// Points by slot.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Set([u64; N_WORDS]);
-
-impl Set {
-    #[inline(always)]
-    fn insert(&mut self, slot: u32) {
-        self.0[slot as usize / 64] |= 1 << (slot % 64);
-    }
-
-    #[inline(always)]
-    fn and(&self, other: &Self) -> Self {
-        Self(std::array::from_fn(|word| self.0[word] & other.0[word]))
-    }
-
-    #[inline(always)]
-    fn len(&self) -> u32 {
-        self.0.iter().map(|word| word.count_ones()).sum()
-    }
-}
 
 /// The active points of one step, as sets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
     /// None where leaves are not of this kind.
     n_classes: Option<usize>,
-    of_class: [Set; FEW],
+    of_class: [SlotSet; FEW],
     columns: Vec<Column>,
     /// By how many points of a leaf are below a cut, the outcome.
     outcome_of: Marks<u32>,
@@ -52,7 +28,7 @@ pub(super) struct Counts {
 struct Column {
     is_made: bool,
     /// First none, then the one with the smallest value, then the two with the smallest, and so on.
-    below: Vec<Set>,
+    below: Vec<SlotSet>,
 }
 
 impl Column {
@@ -63,7 +39,7 @@ impl Column {
         }
         let n_values = ranked.sorted().len();
         self.below.clear();
-        self.below.resize(n_values + 1, Set::default());
+        self.below.resize(n_values + 1, SlotSet::default());
         for (slot, &rank) in ranked.ranks().iter().enumerate() {
             // Missing values rank above all others.
             if let Some(set) = self.below.get_mut(rank as usize + 1) {
@@ -71,15 +47,14 @@ impl Column {
             }
         }
         for rank in 0..n_values {
-            let Set(below) = self.below[rank];
-            self.below[rank + 1].0.iter_mut().zip(below).for_each(|(word, below)| *word |= below);
+            self.below[rank + 1] = self.below[rank + 1].or(self.below[rank]);
         }
     }
 }
 
 impl Counts {
     pub fn begin<M: LeafModel>(&mut self, model: &M, pool: &Pool) {
-        let is_small = pool.n_slots() <= AT_MOST && pool.all_count_once();
+        let is_small = pool.n_slots() <= SlotSet::ROOM && pool.all_count_once();
         self.n_classes = model.counts_classes().filter(|n_classes| is_small && (2..=FEW).contains(n_classes));
         if self.n_classes.is_some() {
             self.of_class = Default::default();
@@ -125,11 +100,10 @@ impl Counts {
         let Self { of_class, columns, outcome_of, .. } = self;
         let column = &mut columns[dim as usize];
         column.make(ranked);
-        let mut points = Set::default();
-        leaf.slots.iter().for_each(|&slot| points.insert(slot));
+        let points = leaf.points.set();
         let (sorted, below) = (ranked.sorted(), &column.below[..]);
-        let n_below = |rank: usize| points.and(&below[rank]).len();
-        let n_points = leaf.slots.len() as u32;
+        let n_below = |rank: usize| points.and(below[rank]).len() as u32;
+        let n_points = points.len() as u32;
         if n_below(sorted.len()) < n_points {
             return false;
         }
@@ -148,15 +122,15 @@ impl Counts {
             let leaf = cloud.forest.leaf(group.leaf as usize);
             queue.be_about(&cloud.model, &leaf.origin);
             let active: &[f64; STATS] = leaf.active.first_chunk().expect("as many counts as classes, and their sum");
-            outcome_of.begin(AT_MOST);
+            outcome_of.begin(SlotSet::ROOM);
             let mut at = group.last;
             while at != NONE {
                 let proposal = &mut all[at as usize];
                 at = proposal.next;
                 let cut = place_cut(proposal.u, low, high);
-                let below = &below[first_rank(low_rank + 1, high_rank, |rank| sorted[rank] >= cut)];
+                let below = below[first_rank(low_rank + 1, high_rank, |rank| sorted[rank] >= cut)];
                 let left = points.and(below);
-                let n_left = left.len();
+                let n_left = left.len() as u32;
                 proposal.split.cut = cut;
                 proposal.split.nan_left = 2 * n_left >= n_points;
                 if let Some(outcome) = outcome_of.get(n_left as usize) {
@@ -169,7 +143,7 @@ impl Counts {
                 counts[0] = f64::from(n_left);
                 let mut n_others = 0;
                 for class in 1..CLASSES {
-                    let n_class = left.and(&of_class[class]).len();
+                    let n_class = left.and(of_class[class]).len() as u32;
                     counts[1 + class] = f64::from(n_class);
                     n_others += n_class;
                 }

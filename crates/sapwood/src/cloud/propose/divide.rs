@@ -16,6 +16,8 @@ use crate::tree::{LeafNode, Split};
 /// Working space for one set of points and one dimension.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Work<K> {
+    /// The points, where they have to be listed first.
+    listed: Vec<u32>,
     /// By point, how it compares.
     keys: Keys<K>,
     values: Keys<f64>,
@@ -56,20 +58,44 @@ impl<K: Key> Work<K> {
     ) {
         let any = groups.clone().next().expect("a chain has a group");
         let leaf = cloud.forest.leaf(any.leaf as usize);
-        gather(column, &leaf.slots, &mut self.keys);
+        let mut listed = std::mem::take(&mut self.listed);
+        let slots = leaf.points.list(&cloud.pool, &mut listed);
+        gather(column, slots, &mut self.keys);
         let n_known = K::count_below(&self.keys, K::NONE) as usize;
-        let Some(room) = self.room(column, n_known, cloud.settings.min_leaf) else { return };
+        if let Some(room) = self.room(column, n_known, cloud.settings.min_leaf) {
+            self.evaluate_with_room(column, room, slots, n_known, cloud, groups, all, outcomes, queue);
+        }
+        self.listed = listed;
+    }
+
+    /// The same for leaves with room for a cut. `n_known` of its points have a value.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "points, the leaves that hold them, and where the results go")]
+    fn evaluate_with_room<'a, M: LeafModel, C: Column<Key = K>>(
+        &mut self,
+        column: &C,
+        room: (K, K),
+        slots: &[u32],
+        n_known: usize,
+        cloud: &Cloud<M>,
+        groups: impl Iterator<Item = &'a Group> + Clone,
+        all: &mut [Proposal],
+        outcomes: &mut Outcomes,
+        queue: &mut Queue,
+    ) {
+        let any = groups.clone().next().expect("a chain has a group");
+        let leaf = cloud.forest.leaf(any.leaf as usize);
         self.begin_sides(n_known);
-        gather_values(cloud.pool.column(any.dim as usize), &leaf.slots, &mut self.values);
+        gather_values(cloud.pool.column(any.dim as usize), slots, &mut self.values);
         for group in groups.clone() {
             self.place_cuts(column, room, all, group.last);
         }
         self.sort_sides();
-        let n_missing = leaf.slots.len() - n_known;
+        let n_missing = slots.len() - n_known;
         let n_classes = cloud.model.counts_classes().filter(|_| n_missing == 0 && cloud.pool.all_count_once());
         match n_classes {
-            Some(n_classes) => self.count_below(cloud, leaf, n_classes),
-            None => self.sum_sides(cloud, leaf, n_known),
+            Some(n_classes) => self.count_below(cloud, slots, n_classes),
+            None => self.sum_sides(cloud, leaf, slots, n_known),
         }
         for group in groups {
             let leaf = cloud.forest.leaf(group.leaf as usize);
@@ -132,7 +158,7 @@ impl<K: Key> Work<K> {
 
     /// Class counts below each side.
     #[inline(always)]
-    fn count_below<M: LeafModel>(&mut self, cloud: &Cloud<M>, leaf: &LeafNode, n_classes: usize) {
+    fn count_below<M: LeafModel>(&mut self, cloud: &Cloud<M>, slots: &[u32], n_classes: usize) {
         /// Up to here a pass over the points for each class is faster than adding them one at a time.
         const FEW: usize = 4;
         let Self { keys, labels, sides, sums: below, largest, .. } = self;
@@ -141,7 +167,7 @@ impl<K: Key> Work<K> {
         below.clear();
         below.resize(sides.len() * stat_len, 0.0);
         if n_classes <= FEW {
-            gather_labels(cloud.pool.classes(), &leaf.slots, labels);
+            gather_labels(cloud.pool.classes(), slots, labels);
             for (below, &(threshold, n_below)) in below.chunks_exact_mut(stat_len).zip(&*sides) {
                 below[0] = f64::from(n_below);
                 let mut n_left = n_below;
@@ -153,7 +179,7 @@ impl<K: Key> Work<K> {
                 below[1] = f64::from(n_left);
             }
         } else {
-            for (&slot, key) in leaf.slots.iter().zip(keys.as_flattened()) {
+            for (&slot, key) in slots.iter().zip(keys.as_flattened()) {
                 // The first side that the point is below.
                 let side = sides.partition_point(|(threshold, _)| threshold <= key);
                 if let Some(own) = below.get_mut(side * stat_len..(side + 1) * stat_len) {
@@ -169,10 +195,10 @@ impl<K: Key> Work<K> {
 
     /// Statistics below each side or from it on, from those of the intervals.
     #[inline(always)]
-    fn sum_sides<M: LeafModel>(&mut self, cloud: &Cloud<M>, leaf: &LeafNode, n_known: usize) {
+    fn sum_sides<M: LeafModel>(&mut self, cloud: &Cloud<M>, leaf: &LeafNode, slots: &[u32], n_known: usize) {
         let stat_len = leaf.active.len();
         let n_sides = self.sides.len();
-        self.sum_intervals(cloud, leaf, n_known);
+        self.sum_intervals(cloud, leaf, slots, n_known);
         let Self { sums, largest, .. } = self;
         for interval in 1..*largest {
             let (before, own) = sums[(interval - 1) * stat_len..(interval + 1) * stat_len].split_at_mut(stat_len);
@@ -186,7 +212,7 @@ impl<K: Key> Work<K> {
 
     /// Sum every interval but the largest, and the points without a value.
     #[inline(always)]
-    fn sum_intervals<M: LeafModel>(&mut self, cloud: &Cloud<M>, leaf: &LeafNode, n_known: usize) {
+    fn sum_intervals<M: LeafModel>(&mut self, cloud: &Cloud<M>, leaf: &LeafNode, slots: &[u32], n_known: usize) {
         /// Up to here looking for the points of each interval is faster than sorting all of them into intervals.
         const FEW: usize = 6;
         let stat_len = leaf.active.len();
@@ -203,8 +229,8 @@ impl<K: Key> Work<K> {
             starts.clear();
             starts.extend((0..=n_sides).map(|interval| interval.checked_sub(1).map_or(0, edge)));
             sorted.clear();
-            sorted.resize(leaf.slots.len(), 0);
-            for (&slot, key) in leaf.slots.iter().zip(keys.as_flattened()).filter(|(_, key)| **key != K::NONE) {
+            sorted.resize(slots.len(), 0);
+            for (&slot, key) in slots.iter().zip(keys.as_flattened()).filter(|(_, key)| **key != K::NONE) {
                 let start = &mut starts[sides.partition_point(|(threshold, _)| threshold <= key)];
                 sorted[*start as usize] = slot;
                 *start += 1;
@@ -219,15 +245,15 @@ impl<K: Key> Work<K> {
             } else {
                 let from = interval.checked_sub(1).map_or(K::LOWEST, |side| sides[side].0);
                 let to = sides.get(interval).map_or(K::NONE, |(threshold, _)| *threshold);
-                select(&leaf.slots, keys, from, to, n_in(interval), members);
+                select(slots, keys, from, to, n_in(interval), members);
                 sum_points(cloud, leaf, members, sum);
             }
         }
         missing.clear();
         missing.resize(stat_len, 0.0);
-        if n_known < leaf.slots.len() {
+        if n_known < slots.len() {
             members.clear();
-            let without = leaf.slots.iter().zip(keys.as_flattened()).filter(|(_, key)| **key == K::NONE);
+            let without = slots.iter().zip(keys.as_flattened()).filter(|(_, key)| **key == K::NONE);
             members.extend(without.map(|(slot, _)| *slot));
             sum_points(cloud, leaf, members, missing);
         }
@@ -247,7 +273,7 @@ impl<K: Key> Work<K> {
         queue: &mut Queue,
     ) {
         let stat_len = leaf.active.len();
-        let n_missing = (leaf.slots.len() - n_known) as u32;
+        let n_missing = (leaf.n_active() - n_known) as u32;
         // The Gaussian division depends on the cut itself; otherwise only on which points go where.
         let by_cut = leaf.n_retired() > 0.0 && cloud.model.divides_by_cut(cloud.settings.division);
         self.outcome_of.clear();
@@ -350,7 +376,9 @@ fn sum_points<M: LeafModel>(cloud: &Cloud<M>, leaf: &LeafNode, slots: &[u32], su
 fn sum_side<M: LeafModel>(cloud: &Cloud<M>, leaf: &LeafNode, split: &Split, left: bool, out: &mut [f64]) {
     out.fill(0.0);
     let values = cloud.pool.column(split.dim as usize);
-    for &slot in leaf.slots.iter().filter(|slot| split.sends_left(values[**slot as usize]) == left) {
-        cloud.model.observe(out, &leaf.origin, cloud.pool.point(slot), cloud.pool.weight(slot));
-    }
+    leaf.points.for_each(&cloud.pool, |slot| {
+        if split.sends_left(values[slot as usize]) == left {
+            cloud.model.observe(out, &leaf.origin, cloud.pool.point(slot), cloud.pool.weight(slot));
+        }
+    });
 }

@@ -13,7 +13,6 @@ use super::Cloud;
 use super::evidence::{Queue, Ticket};
 use super::weigh::Visits;
 use crate::leaf::LeafModel;
-use crate::pool::Pool;
 use crate::rng::{FirstBlocks, Purpose, Stream};
 use crate::tree::{Forest, LeafNode, Place, Split};
 
@@ -250,25 +249,4 @@ impl<M: LeafModel> Cloud<M> {
 fn place_cut(u: f64, low: f64, high: f64) -> f64 {
     let cut = low + u * (high - low);
     if cut > low { cut.min(high) } else { high }
-}
-
-/// Give the points of a leaf to either side of a split, in the order of the leaf. Every point is written to both and counted on one: the
-/// processor has nothing to guess.
-pub(super) fn divide_slots(leaf: &LeafNode, pool: &Pool, split: &Split, left: &mut LeafNode, right: &mut LeafNode) {
-    let values = pool.column(split.dim as usize);
-    left.slots.resize(leaf.slots.len(), 0);
-    right.slots.resize(leaf.slots.len(), 0);
-    let mut n_left = 0;
-    for (at, &slot) in leaf.slots.iter().enumerate() {
-        let value = values[slot as usize];
-        let goes_left = (value < split.cut) | (split.nan_left & value.is_nan());
-        left.slots[n_left] = slot;
-        right.slots[at - n_left] = slot;
-        n_left += usize::from(goes_left);
-    }
-    left.slots.truncate(n_left);
-    right.slots.truncate(leaf.slots.len() - n_left);
-    let (smaller, larger) = if 2 * n_left < leaf.slots.len() { (left, right) } else { (right, left) };
-    smaller.fingerprint = smaller.slots.iter().fold(0, |set, slot| set ^ pool.fingerprint(*slot));
-    larger.fingerprint = leaf.fingerprint ^ smaller.fingerprint;
 }

@@ -1,0 +1,92 @@
+//! Sets of slots of a small pool, a bit each.
+
+/// Slots below [`SlotSet::ROOM`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SlotSet(u128);
+
+impl SlotSet {
+    /// Pools of up to so many slots have sets.
+    pub const ROOM: usize = 128;
+
+    #[inline(always)]
+    pub fn insert(&mut self, slot: u32) {
+        self.0 |= 1 << slot;
+    }
+
+    #[inline(always)]
+    pub fn remove(&mut self, slot: u32) {
+        self.0 &= !(1 << slot);
+    }
+
+    #[inline(always)]
+    pub fn contains(self, slot: u32) -> bool {
+        self.0 >> slot & 1 == 1
+    }
+
+    #[inline(always)]
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    #[inline(always)]
+    pub fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Those that the other set does not have.
+    #[inline(always)]
+    pub fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    #[inline(always)]
+    pub fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// A number that no other set has.
+    #[inline(always)]
+    pub fn bits(self) -> u128 {
+        self.0
+    }
+
+    /// The slots, ascending.
+    pub fn iter(self) -> impl Iterator<Item = u32> {
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let slot = left.trailing_zeros();
+            // Without the lowest bit; of nothing, nothing is left.
+            left &= left.wrapping_sub(1);
+            (slot < u128::BITS).then_some(slot)
+        })
+    }
+}
+
+impl FromIterator<u32> for SlotSet {
+    fn from_iter<I: IntoIterator<Item = u32>>(slots: I) -> Self {
+        let mut set = Self::default();
+        slots.into_iter().for_each(|slot| set.insert(slot));
+        set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SlotSet;
+
+    /// Fails if the two halves of the bits are taken for each other, or the last slot is lost.
+    #[test]
+    fn sets_hold_what_was_put_in() {
+        let slots = [0, 1, 62, 63, 64, 65, 127];
+        let mut set: SlotSet = slots.into_iter().rev().collect();
+        assert!(set.iter().eq(slots));
+        assert_eq!(set.len(), slots.len());
+        let other: SlotSet = [1, 64, 100].into_iter().collect();
+        assert!(set.and(other).iter().eq([1, 64]));
+        assert!(set.without(other).iter().eq([0, 62, 63, 65, 127]));
+        assert_eq!(set.or(other).len(), 8);
+        set.remove(127);
+        assert!(!set.contains(127) && set.contains(65));
+        assert_eq!(SlotSet::default().iter().count(), 0);
+    }
+}

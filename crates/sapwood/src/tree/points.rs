@@ -1,0 +1,249 @@
+//! Which of the active points a leaf holds.
+
+use super::Split;
+use crate::pool::{Pool, SlotSet};
+
+/// How the leaves of a forest keep their points.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keeping {
+    /// In an order: for leaves that sum over their points or score them.
+    #[default]
+    Lists,
+    /// In none: for leaves that only count, in pools with few slots.
+    Sets,
+}
+
+/// Points by slot.
+#[derive(Debug)]
+pub enum Points {
+    /// The slots, and a number that stands for the set of them; see [`Pool::fingerprint`].
+    List {
+        slots: Vec<u32>,
+        fingerprint: u64,
+    },
+    Set(SlotSet),
+}
+
+impl Clone for Points {
+    fn clone(&self) -> Self {
+        let mut copy = Self::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    /// Copies into the allocation that is there.
+    fn clone_from(&mut self, source: &Self) {
+        match (&mut *self, source) {
+            (Self::List { slots, fingerprint }, Self::List { slots: others, fingerprint: other }) => {
+                slots.clone_from(others);
+                *fingerprint = *other;
+            }
+            (_, Self::List { slots, fingerprint }) => *self = Self::List { slots: slots.clone(), fingerprint: *fingerprint },
+            (_, Self::Set(set)) => *self = Self::Set(*set),
+        }
+    }
+}
+
+impl Default for Points {
+    fn default() -> Self {
+        Self::List { slots: Vec::new(), fingerprint: 0 }
+    }
+}
+
+impl Points {
+    /// No points yet, and room for some.
+    pub fn with_room(keeping: Keeping, n_points: usize) -> Self {
+        match keeping {
+            Keeping::Lists => Self::List { slots: Vec::with_capacity(n_points), fingerprint: 0 },
+            Keeping::Sets => Self::Set(SlotSet::default()),
+        }
+    }
+
+    /// Some points of a pool. None if one of them is not there, or is named twice where that would not show.
+    pub fn of(keeping: Keeping, slots: Vec<u32>, pool: &Pool) -> Option<Self> {
+        if slots.iter().any(|slot| *slot as usize >= pool.n_slots()) {
+            return None;
+        }
+        match keeping {
+            Keeping::Lists => {
+                let fingerprint = fingerprint_of(&slots, pool);
+                Some(Self::List { slots, fingerprint })
+            }
+            Keeping::Sets => {
+                let set: SlotSet = slots.iter().copied().collect();
+                (set.len() == slots.len()).then_some(Self::Set(set))
+            }
+        }
+    }
+
+    #[inline]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::List { slots, .. } => slots.len(),
+            Self::Set(set) => set.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Stands for the set of points, among those of one pool at one time. The exclusive or of two of them stands for the union of sets that
+    /// have nothing in common.
+    #[inline]
+    pub fn fingerprint(&self) -> u128 {
+        match self {
+            Self::List { fingerprint, .. } => u128::from(*fingerprint),
+            Self::Set(set) => set.bits(),
+        }
+    }
+
+    /// The points in the order in which they are summed.
+    #[inline]
+    pub fn for_each(&self, pool: &Pool, mut visit: impl FnMut(u32)) {
+        match self {
+            Self::List { slots, .. } => slots.iter().for_each(|slot| visit(*slot)),
+            Self::Set(set) => in_order(*set, pool, |slots| slots.iter().for_each(|slot| visit(*slot))),
+        }
+    }
+
+    /// The same as a list.
+    #[inline]
+    pub fn list<'a>(&'a self, pool: &Pool, scratch: &'a mut Vec<u32>) -> &'a [u32] {
+        match self {
+            Self::List { slots, .. } => slots,
+            Self::Set(set) => {
+                scratch.clear();
+                in_order(*set, pool, |slots| scratch.extend_from_slice(slots));
+                scratch
+            }
+        }
+    }
+
+    /// The points as a set; for pools that have sets.
+    #[inline]
+    pub fn set(&self) -> SlotSet {
+        match self {
+            Self::List { slots, .. } => slots.iter().copied().collect(),
+            Self::Set(set) => *set,
+        }
+    }
+
+    pub fn clear(&mut self) {
+        match self {
+            Self::List { slots, fingerprint } => {
+                slots.clear();
+                *fingerprint = 0;
+            }
+            Self::Set(set) => *set = SlotSet::default(),
+        }
+    }
+
+    /// Add those of another leaf of the same forest, none of which are here.
+    pub fn join(&mut self, other: &Self) {
+        match (self, other) {
+            (Self::List { slots, fingerprint }, Self::List { slots: others, fingerprint: other }) => {
+                slots.extend_from_slice(others);
+                *fingerprint ^= other;
+            }
+            (Self::Set(set), Self::Set(other)) => *set = set.or(*other),
+            _ => unreachable!("{DIFFERENT}"),
+        }
+    }
+
+    pub fn push(&mut self, pool: &Pool, slot: u32) {
+        match self {
+            Self::List { slots, fingerprint } => {
+                slots.push(slot);
+                *fingerprint ^= pool.fingerprint(slot);
+            }
+            Self::Set(set) => set.insert(slot),
+        }
+    }
+
+    /// Take a point out that is here. Returns its position in the list, which the last one takes; a set has none.
+    pub fn remove(&mut self, pool: &Pool, slot: u32) -> Option<usize> {
+        match self {
+            Self::List { slots, fingerprint } => {
+                let position = position_of(slots, slot).expect("a leaf holds the points that fall in it");
+                slots.swap_remove(position);
+                *fingerprint ^= pool.fingerprint(slot);
+                Some(position)
+            }
+            Self::Set(set) => {
+                debug_assert!(set.contains(slot), "a leaf holds the points that fall in it");
+                set.remove(slot);
+                None
+            }
+        }
+    }
+
+    /// Give the points to either side of a split, which are empty. A list keeps its order.
+    pub fn divide(&self, pool: &Pool, split: &Split, left: &mut Self, right: &mut Self) {
+        let values = pool.column(split.dim as usize);
+        match (self, left, right) {
+            (
+                Self::List { slots, fingerprint },
+                Self::List { slots: left, fingerprint: left_print },
+                Self::List { slots: right, fingerprint: right_print },
+            ) => {
+                divide_list(slots, values, split, left, right);
+                let left_is_smaller = left.len() < right.len();
+                let smaller = fingerprint_of(if left_is_smaller { left } else { right }, pool);
+                let larger = fingerprint ^ smaller;
+                (*left_print, *right_print) = if left_is_smaller { (smaller, larger) } else { (larger, smaller) };
+            }
+            (Self::Set(set), Self::Set(left), Self::Set(right)) => {
+                *left = set.iter().filter(|slot| split.sends_left(values[*slot as usize])).collect();
+                *right = set.without(*left);
+            }
+            _ => unreachable!("{DIFFERENT}"),
+        }
+    }
+}
+
+const DIFFERENT: &str = "all leaves of a forest keep their points alike";
+
+/// A set as a list, in an order that does not depend on which slots the points have: files do not keep them. Where every order gives the same
+/// sums, any will do.
+fn in_order(set: SlotSet, pool: &Pool, use_list: impl FnOnce(&[u32])) {
+    let mut slots = [0; SlotSet::ROOM];
+    let slots = &mut slots[..set.len()];
+    slots.iter_mut().zip(set.iter()).for_each(|(entry, slot)| *entry = slot);
+    if !pool.all_count_once() {
+        slots.sort_unstable_by_key(|&slot| pool.arrival(slot));
+    }
+    use_list(slots);
+}
+
+fn fingerprint_of(slots: &[u32], pool: &Pool) -> u64 {
+    slots.iter().fold(0, |set, slot| set ^ pool.fingerprint(*slot))
+}
+
+/// Every point is written to both sides and counted on one: the processor has nothing to guess.
+fn divide_list(slots: &[u32], values: &[f64], split: &Split, left: &mut Vec<u32>, right: &mut Vec<u32>) {
+    left.resize(slots.len(), 0);
+    right.resize(slots.len(), 0);
+    let mut n_left = 0;
+    for (at, &slot) in slots.iter().enumerate() {
+        let value = values[slot as usize];
+        let goes_left = (value < split.cut) | (split.nan_left & value.is_nan());
+        left[n_left] = slot;
+        right[at - n_left] = slot;
+        n_left += usize::from(goes_left);
+    }
+    left.truncate(n_left);
+    right.truncate(slots.len() - n_left);
+}
+
+/// Where a slot stands in a list. A chunk is compared at once, and looked at more closely only where it holds the slot.
+fn position_of(slots: &[u32], slot: u32) -> Option<usize> {
+    const CHUNK: usize = 16;
+    let (chunks, rest) = slots.as_chunks::<CHUNK>();
+    let holds_it = |chunk: &[u32; CHUNK]| chunk.iter().fold(false, |found, other| found | (*other == slot));
+    let (start, part) = match chunks.iter().position(holds_it) {
+        Some(at) => (at * CHUNK, &chunks[at][..]),
+        None => (slots.len() - rest.len(), rest),
+    };
+    part.iter().position(|other| *other == slot).map(|at| start + at)
+}
