@@ -20,18 +20,14 @@ pub(super) struct Fits {
 impl<M: LeafModel> Cloud<M> {
     /// Bring the posteriors of the leaves at `x` up to date, so that predicting and learning there need not do so twice.
     pub fn settle_at(&mut self, x: &[f64]) {
+        self.land(x);
         if !self.model.predicts_from_fit() {
             return;
         }
-        let Self { forest, trees, scratch, version, .. } = self;
-        scratch.leaf_marks.begin(forest.n_leaf_slots());
+        let Self { forest, scratch, version, .. } = self;
+        let unknown = |leaf: &usize| forest.leaf(*leaf).fit_at(*version).is_none();
         scratch.fits.waiting.clear();
-        for tree in trees {
-            let leaf = forest.find(tree.root, x);
-            if scratch.leaf_marks.first_time(leaf) && forest.leaf(leaf).fit_at(*version).is_none() {
-                scratch.fits.waiting.push(leaf);
-            }
-        }
+        scratch.fits.waiting.extend(scratch.landing.leaves.iter().map(|(leaf, _)| *leaf).filter(unknown));
         self.fit_waiting();
     }
 

@@ -8,6 +8,7 @@ mod discard;
 mod evidence;
 mod fits;
 mod inspect;
+mod landing;
 mod propagate;
 mod propose;
 mod rejuvenate;
@@ -19,13 +20,14 @@ pub use inspect::{ActivePoint, ParticleStats, StepSizes, TreeNode};
 pub use resample::systematic;
 
 use self::evidence::Queue;
+use self::landing::{Landing, Spot};
 use self::weigh::Visits;
 use crate::config::{Discard, FORGETTING_GRID, Settings};
 use crate::leaf::{Bounds, LeafModel};
 use crate::num::ln;
 use crate::pool::{PointStats, Pool, SlotSet};
 use crate::rng::{Purpose, Stream};
-use crate::tree::{Forest, Keeping, NodeId, Place, TreePrior};
+use crate::tree::{Forest, Keeping, NodeId, TreePrior};
 
 /// Chance, a particle and a step, that an automatic forgetting factor is drawn anew from its grid.
 const MUTATION_RATE: f64 = 0.001;
@@ -73,8 +75,7 @@ pub struct Cloud<M: LeafModel> {
 /// Working space that is kept between steps so that a step allocates nothing once it has been large enough.
 #[derive(Clone, Debug, Default)]
 struct Scratch {
-    places: Vec<Place>,
-    leaf_marks: Marks<f64>,
+    landing: Landing,
     visits: Visits,
     queue: Queue,
     fits: fits::Fits,
@@ -224,13 +225,14 @@ impl<M: LeafModel> Cloud<M> {
         point.resize(self.model.point_len(), 0.0);
         self.model.encode(x, y, &mut point);
 
-        let mut places = std::mem::take(&mut self.scratch.places);
-        self.forest.places(self.trees.iter().map(|tree| tree.root), x, &mut places);
+        self.land(x);
+        let mut landing = std::mem::take(&mut self.scratch.landing);
+        landing.leave();
 
         let slot = self.pool.insert(x, y, weight, arrival, |out| out.copy_from_slice(&point));
         self.point_stats.insert(&self.model, &self.pool, slot);
-        let ln_mean_weight = self.weigh(&places, slot);
-        self.resample(&mut places);
+        let ln_mean_weight = self.weigh(&landing, slot);
+        self.resample(&mut landing.spots);
 
         self.widen_range(x);
         if self.uses_scores() {
@@ -240,11 +242,11 @@ impl<M: LeafModel> Cloud<M> {
         if pass == Pass::First && self.model.track(x, y, weight) {
             self.renew_prior();
         }
-        self.take_in(&places, slot);
-        self.propagate(&places, x);
+        self.take_in(&landing.spots, slot);
+        self.propagate(&landing.spots, x);
         self.mutate_forgetting();
 
-        self.scratch.places = places;
+        self.scratch.landing = landing;
         self.scratch.point = point;
         ln_mean_weight
     }
@@ -269,7 +271,7 @@ impl<M: LeafModel> Cloud<M> {
     }
 
     /// Draw the surviving copies of each tree; trees without any are dropped.
-    fn resample(&mut self, places: &mut Vec<Place>) {
+    fn resample(&mut self, spots: &mut Vec<Spot>) {
         let u = Stream::new(self.seed, self.step, 0, Purpose::Resample).uniform();
         let mut counts = std::mem::take(&mut self.scratch.counts);
         systematic(&self.scratch.masses, self.n_particles(), u, &mut counts);
@@ -280,12 +282,12 @@ impl<M: LeafModel> Cloud<M> {
                 self.release(tree.root);
             } else {
                 self.trees[kept] = Tree { n_copies: counts[ix], ..tree };
-                places[kept] = places[ix];
+                spots[kept] = spots[ix];
                 kept += 1;
             }
         }
         self.trees.truncate(kept);
-        places.truncate(kept);
+        spots.truncate(kept);
         self.scratch.counts = counts;
     }
 

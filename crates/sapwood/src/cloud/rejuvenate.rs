@@ -12,6 +12,7 @@ impl<M: LeafModel> Cloud<M> {
     /// with the same factor start from the average of their retired statistics, which at a factor of 1 are all the same. The evidence is
     /// left as it was: it belongs to the stream, not to the second pass.
     pub fn rejuvenate(&mut self) {
+        self.scratch.landing.leave();
         let n_values = self.settings.forgetting_values().len();
         let origin = Origin::from(self.model.origin());
         let stat_len = self.model.stat_len();

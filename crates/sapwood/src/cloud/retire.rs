@@ -26,6 +26,7 @@ struct Retirement {
 impl<M: LeafModel> Cloud<M> {
     /// Retire the point at a position of the pool from every particle.
     pub fn retire_at(&mut self, position: usize) {
+        self.scratch.landing.leave();
         if !self.forgets {
             self.forgets = true;
             self.spread_forgetting();
@@ -62,10 +63,10 @@ impl<M: LeafModel> Cloud<M> {
         for tree_ix in 0..self.trees.len() {
             let tree = self.trees[tree_ix];
             let place = self.forest.place(tree.root, self.pool.x(slot));
-            let Some(first_entry) = first.get(place.leaf) else {
-                let forgets = self.forest.leaf(place.leaf).n_retired() > 0.0;
-                first.set(place.leaf, all.len() as u32);
-                all.push(Retirement { lambda_ix: forgets.then_some(tree.lambda_ix), target: place.leaf, next: None });
+            let Some(first_entry) = first.get(place.leaf()) else {
+                let forgets = self.forest.leaf(place.leaf()).n_retired() > 0.0;
+                first.set(place.leaf(), all.len() as u32);
+                all.push(Retirement { lambda_ix: forgets.then_some(tree.lambda_ix), target: place.leaf(), next: None });
                 continue;
             };
             let mut at = first_entry as usize;
@@ -77,7 +78,7 @@ impl<M: LeafModel> Cloud<M> {
                 at = next.map_or_else(
                     || {
                         // Copied before anything is retired, so from the leaf as it was.
-                        let copy = self.forest.copy_leaf(place.leaf);
+                        let copy = self.forest.copy_leaf(place.leaf());
                         all[at].next = Some(all.len() as u32);
                         all.push(Retirement { lambda_ix: Some(tree.lambda_ix), target: copy, next: None });
                         all.len() - 1
@@ -85,8 +86,8 @@ impl<M: LeafModel> Cloud<M> {
                     |next| next as usize,
                 );
             };
-            if target != place.leaf {
-                let root = self.forest.replace(tree.root, self.pool.x(slot), place.depth, NodeId::leaf(target));
+            if target != place.leaf() {
+                let root = self.forest.replace(tree.root, self.pool.x(slot), place.depth(), NodeId::leaf(target));
                 self.forest.retain(root);
                 old_roots.push(tree.root);
                 self.trees[tree_ix].root = root;

@@ -2,16 +2,16 @@
 
 use super::alike::Alike;
 use super::evidence::Ticket;
-use super::{Cloud, Marks, Scratch};
+use super::landing::{Landing, Spot};
+use super::{Cloud, Scratch};
 use crate::leaf::LeafModel;
 use crate::num::lanes::exp_all;
 use crate::num::ln;
-use crate::tree::{LeafEvidence, Place};
+use crate::tree::LeafEvidence;
 
-/// The distinct leaves that the new point falls in, in the order of the trees.
+/// The distinct leaves that the new point falls in, as the landing numbers them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Visits {
-    number: Marks<u32>,
     all: Vec<Visit>,
     alike: Alike,
     /// The version of the prior that they were weighed under.
@@ -32,6 +32,8 @@ struct Visit {
     ln_weight: f64,
     /// Whether a leaf with the same statistics is known to be near its origin with the new point.
     is_centred: bool,
+    /// Whether the new point has been taken in.
+    is_taken: bool,
 }
 
 impl Visits {
@@ -46,25 +48,20 @@ impl Visits {
         (self.all.len(), firsts(|visit| visit.same_points), firsts(|visit| visit.same_content))
     }
 
-    /// The number of a leaf that was visited.
-    pub fn number(&self, leaf: usize) -> usize {
-        self.number.get(leaf).expect("a visited leaf") as usize
-    }
-
     /// One number for all leaves with the same points, and one for those with the same statistics too.
-    pub fn alike(&self, leaf: usize) -> (usize, usize) {
-        let Visit { same_points, same_content, .. } = self.all[self.number(leaf)];
+    pub fn alike(&self, number: u32) -> (usize, usize) {
+        let Visit { same_points, same_content, .. } = self.all[number as usize];
         (same_points as usize, same_content as usize)
     }
 }
 
 impl<M: LeafModel> Cloud<M> {
     /// Each tree's mass becomes copies times predictive weight; returns the `ln` of the mean weight over particles.
-    pub(super) fn weigh(&mut self, places: &[Place], slot: u32) -> f64 {
-        self.visit(places, slot);
+    pub(super) fn weigh(&mut self, landing: &Landing, slot: u32) -> f64 {
+        self.visit(landing, slot);
         let Scratch { visits, masses, .. } = &mut self.scratch;
         masses.clear();
-        masses.extend(places.iter().map(|place| visits.all[visits.number(place.leaf)].ln_weight));
+        masses.extend(landing.spots.iter().map(|spot| visits.all[spot.number as usize].ln_weight));
         let max = masses.iter().fold(f64::NEG_INFINITY, |max, ln_weight| max.max(*ln_weight));
         if max.is_infinite() {
             // No particle can tell: all are kept as they are.
@@ -81,27 +78,22 @@ impl<M: LeafModel> Cloud<M> {
         max + ln(sum / f64::from(self.settings.config.n_particles as u32))
     }
 
-    /// Find the leaves that the point falls in, and its predictive in each.
+    /// Find the point's predictive in each of the leaves that it falls in.
     ///
     /// Where it is a ratio of evidences, the one with the point is what a stay will need next.
-    fn visit(&mut self, places: &[Place], slot: u32) {
+    fn visit(&mut self, landing: &Landing, slot: u32) {
         let Self { forest, model, pool, point_stats, settings, scratch, version, .. } = self;
-        let Scratch { visits: Visits { number, all, alike, version: weighed_under }, queue, active, .. } = scratch;
+        let Scratch { visits: Visits { all, alike, version: weighed_under }, queue, active, .. } = scratch;
         let kind = settings.config.evidence;
-        number.begin(forest.n_leaf_slots());
         all.clear();
-        alike.begin(places.len());
+        alike.begin(landing.leaves.len());
         queue.begin(model);
         *weighed_under = *version;
         let by_evidence = model.evidence_predicts();
-        for place in places {
-            if number.get(place.leaf).is_some() {
-                continue;
-            }
+        for &(leaf_ix, _) in &landing.leaves {
             let own = all.len() as u32;
-            number.set(place.leaf, own);
-            let leaf = forest.leaf(place.leaf);
-            let leaf_of = |number: u32| all.get(number as usize).map_or(place.leaf, |visit: &Visit| visit.leaf);
+            let leaf = forest.leaf(leaf_ix);
+            let leaf_of = |number: u32| landing.leaves[number as usize].0;
             let same_content = if by_evidence { alike.same_content(forest, leaf, own, leaf_of) } else { own };
             let same_points = match all.get(same_content as usize) {
                 Some(visit) => visit.same_points,
@@ -118,7 +110,7 @@ impl<M: LeafModel> Cloud<M> {
                 after = Some(queue.push(model, kind, active, &leaf.retired, &leaf.origin));
             }
             all.push(Visit {
-                leaf: place.leaf,
+                leaf: leaf_ix,
                 same_points,
                 same_content,
                 before,
@@ -126,6 +118,7 @@ impl<M: LeafModel> Cloud<M> {
                 evidence: None,
                 ln_weight: f64::NEG_INFINITY,
                 is_centred: false,
+                is_taken: false,
             });
         }
         queue.finish(model);
@@ -167,16 +160,19 @@ impl<M: LeafModel> Cloud<M> {
     }
 
     /// Put the new point in the leaves of the particles that have survived.
-    pub(super) fn take_in(&mut self, places: &[Place], slot: u32) {
+    pub(super) fn take_in(&mut self, spots: &[Spot], slot: u32) {
         let Self { forest, model, pool, point_stats, scratch, version, .. } = self;
-        let Scratch { visits, leaf_marks, total, .. } = scratch;
+        let Scratch { visits, total, .. } = scratch;
         let renewed = *version != visits.version;
-        leaf_marks.begin(forest.n_leaf_slots());
-        for place in places.iter().filter(|place| leaf_marks.first_time(place.leaf)) {
-            let leaf = forest.leaf_mut(place.leaf);
+        for spot in spots {
+            let number = spot.number as usize;
+            let visit = &mut visits.all[number];
+            if std::mem::replace(&mut visit.is_taken, true) {
+                continue;
+            }
+            let &mut Visit { evidence, same_content, .. } = visit;
+            let leaf = forest.leaf_mut(spot.place.leaf());
             leaf.add_point(model, pool, point_stats, slot);
-            let number = visits.number(place.leaf);
-            let Visit { evidence, same_content, .. } = visits.all[number];
             if let Some(evidence) = evidence.filter(|_| !renewed) {
                 leaf.set_evidence(evidence, *version);
             }

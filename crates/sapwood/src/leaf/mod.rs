@@ -123,6 +123,11 @@ pub trait LeafModel: Clone + Send + Sync {
     /// `ln Z` of many leaves at once, appended to `out`. Minus infinity where the (improper) prior cannot support a leaf. A leaf's value does
     /// not depend on the company it is asked in. The batch is used up; `scratch` is working space of any content.
     fn ln_z_batch(&self, batch: &mut Batch, scratch: &mut Vec<Lane>, out: &mut Vec<f64>);
+    /// Whether all points with these statistics are one to the leaf, and `ln Z` is convex in the statistics: of all ways to divide the leaf,
+    /// the most uneven has the largest evidence.
+    fn points_are_alike(&self, _active: &[f64]) -> bool {
+        false
+    }
     /// What the joint evidence adds for the share of a leaf's points that are retired.
     fn retired_bonus(&self) -> f64 {
         0.0

@@ -195,6 +195,11 @@ impl LeafModel for Multinomial {
         true
     }
 
+    /// All of one class. The evidence is the mean of a product of powers, whose logarithm is convex in the powers.
+    fn points_are_alike(&self, active: &[f64]) -> bool {
+        active[1..].contains(&active[0])
+    }
+
     fn evidence_predicts(&self) -> bool {
         true
     }

@@ -2,57 +2,59 @@
 
 /// Slots below [`SlotSet::ROOM`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SlotSet(u128);
+pub struct SlotSet([u64; N_WORDS]);
+
+const N_WORDS: usize = 2;
 
 impl SlotSet {
     /// Pools of up to so many slots have sets.
-    pub const ROOM: usize = 128;
+    pub const ROOM: usize = 64 * N_WORDS;
 
     #[inline(always)]
     pub fn insert(&mut self, slot: u32) {
-        self.0 |= 1 << slot;
+        self.0[slot as usize / 64] |= 1 << (slot % 64);
     }
 
     #[inline(always)]
     pub fn remove(&mut self, slot: u32) {
-        self.0 &= !(1 << slot);
+        self.0[slot as usize / 64] &= !(1 << (slot % 64));
     }
 
     #[inline(always)]
     pub fn contains(self, slot: u32) -> bool {
-        self.0 >> slot & 1 == 1
+        self.0[slot as usize / 64] >> (slot % 64) & 1 == 1
     }
 
     #[inline(always)]
     pub fn and(self, other: Self) -> Self {
-        Self(self.0 & other.0)
+        Self(std::array::from_fn(|word| self.0[word] & other.0[word]))
     }
 
     #[inline(always)]
     pub fn or(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+        Self(std::array::from_fn(|word| self.0[word] | other.0[word]))
     }
 
     /// Those that the other set does not have.
     #[inline(always)]
     pub fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
+        Self(std::array::from_fn(|word| self.0[word] & !other.0[word]))
     }
 
     #[inline(always)]
     pub fn len(self) -> usize {
-        self.0.count_ones() as usize
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
     /// A number that no other set has.
     #[inline(always)]
     pub fn bits(self) -> u128 {
-        self.0
+        u128::from(self.0[1]) << 64 | u128::from(self.0[0])
     }
 
     /// The slots, ascending.
     pub fn iter(self) -> impl Iterator<Item = u32> {
-        let mut left = self.0;
+        let mut left = self.bits();
         std::iter::from_fn(move || {
             let slot = left.trailing_zeros();
             // Without the lowest bit; of nothing, nothing is left.

@@ -32,8 +32,12 @@ pub struct Groups {
 
 impl Groups {
     fn find<M: LeafModel>(&mut self, cloud: &Cloud<M>, x: &[f64]) {
-        self.pass += 1;
         self.leaves.clear();
+        if let Some(known) = cloud.leaves_at(x) {
+            self.leaves.extend_from_slice(known);
+            return;
+        }
+        self.pass += 1;
         if self.met.len() < cloud.forest.n_leaf_slots() {
             self.met.resize(cloud.forest.n_leaf_slots(), (0, 0));
         }

@@ -104,7 +104,7 @@ impl LeafNode {
     pub fn scored_points(&self) -> impl Iterator<Item = (u32, f64)> {
         let slots: &[u32] = match &self.points {
             Points::List { slots, .. } => slots,
-            Points::Set(_) => &[],
+            Points::Set { .. } => &[],
         };
         slots.iter().copied().zip(self.scores.iter().copied())
     }

@@ -75,13 +75,35 @@ impl Branch {
     }
 }
 
-/// Where an input falls in one tree.
+/// Where an input falls in one tree. Hundreds of them are gone through several times a step, so they are small.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    pub leaf: usize,
-    pub depth: usize,
+    leaf: u32,
+    depth: u32,
+    /// The branch above the leaf, with the top bit set where the leaf is its left child; [`Place::NO_PARENT`] at the root.
+    parent: u32,
+}
+
+impl Place {
+    const NO_PARENT: u32 = u32::MAX;
+    const LEFT_BIT: u32 = 1 << 31;
+
+    #[inline]
+    pub fn leaf(&self) -> usize {
+        self.leaf as usize
+    }
+
+    #[inline]
+    pub fn depth(&self) -> usize {
+        self.depth as usize
+    }
+
     /// The branch above the leaf, and whether the leaf is its left child.
-    pub parent: Option<(usize, bool)>,
+    #[inline]
+    pub fn parent(&self) -> Option<(usize, bool)> {
+        let is_left = self.parent & Self::LEFT_BIT != 0;
+        (self.parent != Self::NO_PARENT).then_some(((self.parent & !Self::LEFT_BIT) as usize, is_left))
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -241,13 +263,13 @@ impl Forest {
     }
 
     /// For each of some trees, the leaf that holds `x`, with what is above it.
-    pub fn places(&self, roots: impl Iterator<Item = NodeId>, x: &[f64], out: &mut Vec<Place>) {
-        out.clear();
+    #[inline(always)]
+    pub fn places(&self, roots: impl Iterator<Item = NodeId>, x: &[f64], visit: impl FnMut(Place)) {
         // Asked once and not at every branch.
         if x.iter().any(|value| value.is_nan()) {
-            out.extend(roots.map(|root| self.walk(root, |split| split.goes_left(x))));
+            roots.map(|root| self.walk(root, |split| split.goes_left(x))).for_each(visit);
         } else {
-            out.extend(roots.map(|root| self.walk(root, |split| x[split.dim as usize] < split.cut)));
+            roots.map(|root| self.walk(root, |split| x[split.dim as usize] < split.cut)).for_each(visit);
         }
     }
 
@@ -260,15 +282,15 @@ impl Forest {
     fn walk(&self, root: NodeId, goes_left: impl Fn(&Split) -> bool) -> Place {
         let mut node = root;
         let mut depth = 0;
-        let mut parent = None;
+        let mut parent = Place::NO_PARENT;
         while !node.is_leaf() {
             let branch = &self.branches[node.ix()];
             let left = goes_left(&branch.split);
-            parent = Some((node.ix(), left));
+            parent = node.ix() as u32 | if left { Place::LEFT_BIT } else { 0 };
             node = branch.child(left);
             depth += 1;
         }
-        Place { leaf: node.ix(), depth, parent }
+        Place { leaf: node.ix() as u32, depth, parent }
     }
 
     /// The tree in which `replacement` stands where the path of `x` reaches depth `depth`. The old tree is left as it was; the new root

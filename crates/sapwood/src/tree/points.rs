@@ -17,11 +17,9 @@ pub enum Keeping {
 #[derive(Debug)]
 pub enum Points {
     /// The slots, and a number that stands for the set of them; see [`Pool::fingerprint`].
-    List {
-        slots: Vec<u32>,
-        fingerprint: u64,
-    },
-    Set(SlotSet),
+    List { slots: Vec<u32>, fingerprint: u64 },
+    /// The slots, and how many they are: to count them takes long on plain processors.
+    Set { set: SlotSet, n_points: u32 },
 }
 
 impl Clone for Points {
@@ -39,7 +37,7 @@ impl Clone for Points {
                 *fingerprint = *other;
             }
             (_, Self::List { slots, fingerprint }) => *self = Self::List { slots: slots.clone(), fingerprint: *fingerprint },
-            (_, Self::Set(set)) => *self = Self::Set(*set),
+            (_, Self::Set { set, n_points }) => *self = Self::Set { set: *set, n_points: *n_points },
         }
     }
 }
@@ -55,7 +53,7 @@ impl Points {
     pub fn with_room(keeping: Keeping, n_points: usize) -> Self {
         match keeping {
             Keeping::Lists => Self::List { slots: Vec::with_capacity(n_points), fingerprint: 0 },
-            Keeping::Sets => Self::Set(SlotSet::default()),
+            Keeping::Sets => Self::Set { set: SlotSet::default(), n_points: 0 },
         }
     }
 
@@ -71,7 +69,7 @@ impl Points {
             }
             Keeping::Sets => {
                 let set: SlotSet = slots.iter().copied().collect();
-                (set.len() == slots.len()).then_some(Self::Set(set))
+                (set.len() == slots.len()).then_some(Self::Set { set, n_points: slots.len() as u32 })
             }
         }
     }
@@ -80,7 +78,7 @@ impl Points {
     pub fn len(&self) -> usize {
         match self {
             Self::List { slots, .. } => slots.len(),
-            Self::Set(set) => set.len(),
+            Self::Set { n_points, .. } => *n_points as usize,
         }
     }
 
@@ -94,7 +92,7 @@ impl Points {
     pub fn fingerprint(&self) -> u128 {
         match self {
             Self::List { fingerprint, .. } => u128::from(*fingerprint),
-            Self::Set(set) => set.bits(),
+            Self::Set { set, .. } => set.bits(),
         }
     }
 
@@ -103,7 +101,7 @@ impl Points {
     pub fn for_each(&self, pool: &Pool, mut visit: impl FnMut(u32)) {
         match self {
             Self::List { slots, .. } => slots.iter().for_each(|slot| visit(*slot)),
-            Self::Set(set) => in_order(*set, pool, |slots| slots.iter().for_each(|slot| visit(*slot))),
+            Self::Set { set, .. } => in_order(*set, pool, |slots| slots.iter().for_each(|slot| visit(*slot))),
         }
     }
 
@@ -112,7 +110,7 @@ impl Points {
     pub fn list<'a>(&'a self, pool: &Pool, scratch: &'a mut Vec<u32>) -> &'a [u32] {
         match self {
             Self::List { slots, .. } => slots,
-            Self::Set(set) => {
+            Self::Set { set, .. } => {
                 scratch.clear();
                 in_order(*set, pool, |slots| scratch.extend_from_slice(slots));
                 scratch
@@ -125,7 +123,7 @@ impl Points {
     pub fn set(&self) -> SlotSet {
         match self {
             Self::List { slots, .. } => slots.iter().copied().collect(),
-            Self::Set(set) => *set,
+            Self::Set { set, .. } => *set,
         }
     }
 
@@ -135,7 +133,7 @@ impl Points {
                 slots.clear();
                 *fingerprint = 0;
             }
-            Self::Set(set) => *set = SlotSet::default(),
+            Self::Set { set, n_points } => (*set, *n_points) = Default::default(),
         }
     }
 
@@ -146,7 +144,10 @@ impl Points {
                 slots.extend_from_slice(others);
                 *fingerprint ^= other;
             }
-            (Self::Set(set), Self::Set(other)) => *set = set.or(*other),
+            (Self::Set { set, n_points }, Self::Set { set: other, n_points: n_others }) => {
+                *set = set.or(*other);
+                *n_points += n_others;
+            }
             _ => unreachable!("{DIFFERENT}"),
         }
     }
@@ -157,7 +158,10 @@ impl Points {
                 slots.push(slot);
                 *fingerprint ^= pool.fingerprint(slot);
             }
-            Self::Set(set) => set.insert(slot),
+            Self::Set { set, n_points } => {
+                set.insert(slot);
+                *n_points += 1;
+            }
         }
     }
 
@@ -170,9 +174,10 @@ impl Points {
                 *fingerprint ^= pool.fingerprint(slot);
                 Some(position)
             }
-            Self::Set(set) => {
+            Self::Set { set, n_points } => {
                 debug_assert!(set.contains(slot), "a leaf holds the points that fall in it");
                 set.remove(slot);
+                *n_points -= 1;
                 None
             }
         }
@@ -193,12 +198,19 @@ impl Points {
                 let larger = fingerprint ^ smaller;
                 (*left_print, *right_print) = if left_is_smaller { (smaller, larger) } else { (larger, smaller) };
             }
-            (Self::Set(set), Self::Set(left), Self::Set(right)) => {
-                *left = set.iter().filter(|slot| split.sends_left(values[*slot as usize])).collect();
-                *right = set.without(*left);
+            (Self::Set { set, .. }, left, right) => {
+                let goes_left: SlotSet = set.iter().filter(|slot| split.sends_left(values[*slot as usize])).collect();
+                self.divide_set(goes_left, goes_left.len() as u32, left, right);
             }
             _ => unreachable!("{DIFFERENT}"),
         }
+    }
+
+    /// The same for a set of which it is known who goes left, and how many.
+    pub fn divide_set(&self, goes_left: SlotSet, n_left: u32, left: &mut Self, right: &mut Self) {
+        let Self::Set { set, n_points } = self else { unreachable!("{DIFFERENT}") };
+        *left = Self::Set { set: goes_left, n_points: n_left };
+        *right = Self::Set { set: set.without(goes_left), n_points: n_points - n_left };
     }
 }
 

@@ -103,7 +103,7 @@ impl Counts {
         let points = leaf.points.set();
         let (sorted, below) = (ranked.sorted(), &column.below[..]);
         let n_below = |rank: usize| points.and(below[rank]).len() as u32;
-        let n_points = points.len() as u32;
+        let n_points = leaf.n_active() as u32;
         if n_below(sorted.len()) < n_points {
             return false;
         }
@@ -129,8 +129,8 @@ impl Counts {
                 at = proposal.next;
                 let cut = place_cut(proposal.u, low, high);
                 let below = below[first_rank(low_rank + 1, high_rank, |rank| sorted[rank] >= cut)];
-                let left = points.and(below);
-                let n_left = left.len() as u32;
+                let left_points = points.and(below);
+                let n_left = left_points.len() as u32;
                 proposal.split.cut = cut;
                 proposal.split.nan_left = 2 * n_left >= n_points;
                 if let Some(outcome) = outcome_of.get(n_left as usize) {
@@ -143,7 +143,7 @@ impl Counts {
                 counts[0] = f64::from(n_left);
                 let mut n_others = 0;
                 for class in 1..CLASSES {
-                    let n_class = left.and(of_class[class]).len() as u32;
+                    let n_class = left_points.and(of_class[class]).len() as u32;
                     counts[1 + class] = f64::from(n_class);
                     n_others += n_class;
                 }
@@ -163,6 +163,8 @@ impl Counts {
                     }
                 };
                 outcomes.left_active.extend_from_slice(&counts);
+                outcomes.left_points.resize(outcomes.all.len(), SlotSet::default());
+                outcomes.left_points.push(left_points);
                 outcomes.all.push(Outcome { n_left, afresh: false, left, right, ln_evidence: f64::NEG_INFINITY });
             }
         }

@@ -4,6 +4,8 @@ mod counts;
 mod divide;
 mod keys;
 
+use std::ops::Range;
+
 use pulp::{Arch, WithSimd};
 
 use self::counts::Counts;
@@ -11,10 +13,12 @@ use self::divide::Work;
 use self::keys::{Ranks, Values};
 use super::Cloud;
 use super::evidence::{Queue, Ticket};
+use super::landing::Spot;
 use super::weigh::Visits;
 use crate::leaf::LeafModel;
+use crate::pool::SlotSet;
 use crate::rng::{FirstBlocks, Purpose, Stream};
-use crate::tree::{Forest, LeafNode, Place, Split};
+use crate::tree::{Forest, LeafNode, Split};
 
 /// A split proposed to one particle.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +55,8 @@ struct Outcomes {
     all: Vec<Outcome>,
     /// Active statistics of the left child of each.
     left_active: Vec<f64>,
+    /// The points of the left child of each where they are known as sets, and nothing where they are not.
+    left_points: Vec<SlotSet>,
 }
 
 /// Proposals along one dimension on leaves with the same statistics.
@@ -119,8 +125,8 @@ impl Groups {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Proposals {
     pub all: Vec<Proposal>,
-    /// By tree, where its proposals begin; one more entry than trees. A tree has as many for each copy as there are candidates, or none.
-    pub starts: Vec<usize>,
+    /// By particle, where its proposals begin; one more entry than particles. A particle has as many as there are candidates, or none.
+    starts: Vec<usize>,
     random: FirstBlocks,
     groups: Groups,
     outcomes: Outcomes,
@@ -130,8 +136,8 @@ pub(super) struct Proposals {
 }
 
 impl Proposals {
-    /// Draw the grow proposals of every particle, and the number its move will be drawn with.
-    pub fn draw<M: LeafModel>(&mut self, cloud: &Cloud<M>, places: &[Place], visits: &Visits) {
+    /// Draw the number that every particle's move will be drawn with, and its grow proposals, unless the number is below its tree's limit.
+    pub fn draw<M: LeafModel>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &Visits, limits: &[f64]) {
         let Self { all, starts, random, groups, .. } = self;
         all.clear();
         starts.clear();
@@ -139,22 +145,23 @@ impl Proposals {
         groups.begin(visits.len(), n_inputs);
         random.draw(seed, step, cloud.n_particles(), Purpose::Propagate);
         let mut first_particle = 0;
-        for (tree, place) in cloud.trees.iter().zip(places) {
-            starts.push(all.len());
+        for ((tree, &Spot { place, number }), &limit) in cloud.trees.iter().zip(spots).zip(limits) {
             let particles = first_particle..first_particle + tree.n_copies;
             first_particle = particles.end;
-            if cloud.forest.leaf(place.leaf).n_active() / 2 < cloud.settings.min_leaf {
-                continue;
-            }
-            let alike = visits.alike(place.leaf);
+            let can_grow = cloud.can_grow(place.leaf());
+            let alike = visits.alike(number);
             for particle in particles {
+                starts.push(all.len());
+                if !can_grow || random.uniform[particle as usize] < limit {
+                    continue;
+                }
                 let mut further = (n_candidates > 1).then(|| Stream::new(seed, step, particle, Purpose::Candidate));
                 let (mut dim, mut u) = (random.below(particle as usize, n_inputs), random.positive[particle as usize]);
                 for candidate in 0..n_candidates {
                     if let Some(stream) = further.as_mut().filter(|_| candidate > 0) {
                         (dim, u) = (stream.below(n_inputs), stream.uniform_positive());
                     }
-                    let group = groups.of(&cloud.forest, place.leaf, alike, dim, n_inputs);
+                    let group = groups.of(&cloud.forest, place.leaf(), alike, dim, n_inputs);
                     let next = std::mem::replace(&mut group.last, all.len() as u32);
                     let split = Split { dim: dim as u32, nan_left: false, cut: 0.0 };
                     all.push(Proposal { split, u, next, n_below: 0, outcome: NONE });
@@ -172,6 +179,11 @@ impl Proposals {
     /// How many proposals, chains of groups, and outcomes.
     pub fn sizes(&self) -> (usize, usize, usize) {
         (self.all.len(), self.groups.chains.len(), self.outcomes.all.len())
+    }
+
+    /// The proposals to some particles.
+    pub fn of_particles(&self, particles: Range<usize>) -> Range<usize> {
+        self.starts[particles.start]..self.starts[particles.end]
     }
 
     /// By particle, a uniform to draw its move with.
@@ -197,6 +209,12 @@ impl Proposals {
         let ix = self.all[proposal].outcome as usize;
         (self.outcomes.all[ix], &self.outcomes.left_active[ix * stat_len..(ix + 1) * stat_len])
     }
+
+    /// The left child's points, where they are known.
+    pub fn left_points(&self, proposal: usize) -> Option<SlotSet> {
+        let known = self.outcomes.left_points.get(self.all[proposal].outcome as usize);
+        known.copied().filter(|points| *points != SlotSet::default())
+    }
 }
 
 /// The loops inside are plain; here they are compiled for the widest instructions of the machine.
@@ -214,6 +232,7 @@ impl<M: LeafModel> WithSimd for Evaluation<'_, M> {
         let Self { proposals: Proposals { all, groups, outcomes, counts, ranks, values, .. }, cloud, queue } = self;
         outcomes.all.clear();
         outcomes.left_active.clear();
+        outcomes.left_points.clear();
         counts.begin(&cloud.model, &cloud.pool);
         for &first in &groups.chains {
             let chain = groups.chain(first);

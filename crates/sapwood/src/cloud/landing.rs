@@ -1,0 +1,76 @@
+//! Where an input falls in every tree, found once for what is forecast there and what is learned.
+
+use super::{Cloud, Marks};
+use crate::leaf::LeafModel;
+use crate::tree::Place;
+
+/// An input and the leaves that hold it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Landing {
+    x: Vec<f64>,
+    /// Whether the trees are still those that were walked.
+    is_current: bool,
+    /// By tree.
+    pub spots: Vec<Spot>,
+    /// The distinct leaves in the order of the trees, and how many particles have each.
+    pub leaves: Vec<(usize, u32)>,
+    numbers: Marks<u32>,
+}
+
+/// Where an input falls in one tree.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spot {
+    pub place: Place,
+    /// The leaf's entry in [`Landing::leaves`].
+    pub number: u32,
+}
+
+impl Landing {
+    /// The trees are about to change.
+    pub fn leave(&mut self) {
+        self.is_current = false;
+    }
+
+    fn is_at(&self, x: &[f64]) -> bool {
+        self.is_current && self.x.iter().zip(x).all(|(a, b)| a.to_bits() == b.to_bits())
+    }
+}
+
+impl<M: LeafModel> Cloud<M> {
+    /// Find the leaves that hold `x`, unless they were the last that were looked for.
+    pub(super) fn land(&mut self, x: &[f64]) {
+        let Self { forest, trees, scratch, .. } = self;
+        let landing = &mut scratch.landing;
+        if landing.is_at(x) {
+            return;
+        }
+        let Landing { x: at, is_current, spots, leaves, numbers } = landing;
+        at.clear();
+        at.extend_from_slice(x);
+        *is_current = true;
+        spots.clear();
+        leaves.clear();
+        numbers.begin(forest.n_leaf_slots());
+        forest.places(trees.iter().map(|tree| tree.root), x, |place| spots.push(Spot { place, number: 0 }));
+        for (spot, tree) in spots.iter_mut().zip(trees) {
+            let leaf = spot.place.leaf();
+            match numbers.get(leaf) {
+                Some(number) => {
+                    spot.number = number;
+                    leaves[number as usize].1 += tree.n_copies;
+                }
+                None => {
+                    spot.number = leaves.len() as u32;
+                    numbers.set(leaf, spot.number);
+                    leaves.push((leaf, tree.n_copies));
+                }
+            }
+        }
+    }
+
+    /// The leaves that hold `x` and how many particles have each, where that is known.
+    pub(crate) fn leaves_at(&self, x: &[f64]) -> Option<&[(usize, u32)]> {
+        let landing = &self.scratch.landing;
+        landing.is_at(x).then_some(&landing.leaves)
+    }
+}

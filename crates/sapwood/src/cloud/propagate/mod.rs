@@ -1,0 +1,228 @@
+//! Moves: after the new point is in its leaf, every particle stays, prunes or grows there.
+//!
+//! The probabilities are proportional to prior times evidence of the part of the tree that changes. Written relative to leaving the
+//! sibling's side as it is, with `D` the depth of the leaf:
+//!
+//! - stay: `(1 - p(D)) Z(leaf)`
+//! - grow: `p(D) (1 - p(D+1))^2 Z(left) Z(right)`
+//! - prune: `(1 - p(D-1)) Z(parent) / [p(D-1) * prior and evidence of the sibling subtree]`
+//!
+//! Stay and prune are the same for all copies of a tree, and are weighed first: many particles are then seen to stay whatever is proposed
+//! to them.
+
+mod odds;
+mod prunes;
+mod screen;
+
+use self::odds::{CERTAIN, Move, Odds};
+use self::prunes::Prunes;
+use self::screen::Screen;
+use super::evidence::Queue;
+use super::landing::Spot;
+use super::propose::{Outcome, Proposals};
+use super::{Cloud, Tree};
+use crate::leaf::LeafModel;
+use crate::num::lanes::exp_all;
+use crate::num::ln;
+use crate::tree::{Branch, Keeping, NodeId, Place};
+
+/// Working space that is kept between steps.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch {
+    proposals: Proposals,
+    queue: Queue,
+    prunes: Prunes,
+    screen: Screen,
+    /// By tree, the weights of staying and pruning, and the `ln` and then the weight of the lesser one.
+    odds: Vec<Odds>,
+    others: Vec<f64>,
+    /// By proposal, the weight of the grow.
+    grows: Vec<f64>,
+    grown: Vec<usize>,
+    left_retired: Vec<f64>,
+    right_retired: Vec<f64>,
+}
+
+impl Scratch {
+    /// How many proposals, chains of groups of them, outcomes, and prunes there were.
+    pub fn sizes(&self) -> (usize, usize, usize, usize) {
+        let (proposals, chains, outcomes) = self.proposals.sizes();
+        (proposals, chains, outcomes, self.prunes.all.len())
+    }
+}
+
+impl<M: LeafModel> Cloud<M> {
+    pub(super) fn propagate(&mut self, spots: &[Spot], x: &[f64]) {
+        let mut scratch = std::mem::take(&mut self.scratch.propagate);
+        let visits = std::mem::take(&mut self.scratch.visits);
+        let Scratch { proposals, queue, prunes, screen, odds, others, grows, .. } = &mut scratch;
+        queue.begin(&self.model);
+        self.consider_prunes(spots, prunes, queue);
+        screen.consider(self, spots, &visits, queue);
+        queue.finish(&self.model);
+        self.weigh_prunes(prunes, queue);
+        self.weigh_stays(spots, prunes, odds, others);
+        screen.weigh(self, spots, &visits, odds, queue);
+
+        proposals.draw(self, spots, &visits, screen.limits());
+        queue.begin(&self.model);
+        proposals.evaluate(self, queue);
+        queue.finish(&self.model);
+        proposals.collect(queue);
+        self.weigh_grows(spots, proposals, odds, grows);
+
+        self.scratch.visits = visits;
+        self.move_all(spots, x, &mut scratch);
+        self.scratch.propagate = scratch;
+    }
+
+    /// `ln` of the prior of two leaves in place of one at `depth`, without what is around them.
+    fn ln_prior_of_grow(&self, depth: usize) -> f64 {
+        self.tree_prior.ln_split(depth) + 2.0 * self.tree_prior.ln_stop(depth + 1)
+    }
+
+    /// Whether a leaf has points enough for two.
+    pub(super) fn can_grow(&self, leaf_ix: usize) -> bool {
+        self.forest.leaf(leaf_ix).n_active() / 2 >= self.settings.min_leaf
+    }
+
+    /// The weights of staying and pruning for every tree.
+    fn weigh_stays(&self, spots: &[Spot], prunes: &Prunes, odds: &mut Vec<Odds>, others: &mut Vec<f64>) {
+        odds.clear();
+        others.clear();
+        for Spot { place, .. } in spots {
+            let ln_prune = prunes.ln_weight(place);
+            let (tree_odds, ln_other) = if ln_prune == f64::NEG_INFINITY && !self.can_grow(place.leaf()) {
+                (Odds::STAY, f64::NEG_INFINITY)
+            } else {
+                Odds::new(self.tree_prior.ln_stop(place.depth()) + self.ln_evidence_of(place.leaf()), ln_prune)
+            };
+            odds.push(tree_odds);
+            others.push(ln_other);
+        }
+        exp_all(others);
+        for (odds, other) in odds.iter_mut().zip(others) {
+            odds.set_other(*other);
+        }
+    }
+
+    /// The weights of all grows that are proposed, relative to their tree's other moves.
+    fn weigh_grows(&self, spots: &[Spot], proposals: &Proposals, odds: &[Odds], grows: &mut Vec<f64>) {
+        let ln_n_candidates = ln(self.settings.n_candidates as f64);
+        grows.clear();
+        let mut first_particle = 0;
+        for ((tree, Spot { place, .. }), odds) in self.trees.iter().zip(spots).zip(odds) {
+            let particles = first_particle..first_particle + tree.n_copies as usize;
+            first_particle = particles.end;
+            let ln_grow = self.ln_prior_of_grow(place.depth()) - ln_n_candidates;
+            let weight = |proposal| (ln_grow + proposals.ln_evidence(proposal) - odds.ln_base).min(CERTAIN);
+            grows.extend(proposals.of_particles(particles).map(weight));
+        }
+        exp_all(grows);
+    }
+
+    /// Draw every particle's move and build the trees that result.
+    fn move_all(&mut self, spots: &[Spot], x: &[f64], scratch: &mut Scratch) {
+        let mut first_particle = 0;
+        for (ix, &Spot { place, .. }) in spots.iter().enumerate() {
+            let tree = self.trees[ix];
+            let particles = first_particle..first_particle + tree.n_copies as usize;
+            first_particle = particles.end;
+            let Scratch { proposals, odds, grows, grown, .. } = &mut *scratch;
+            let odds = odds[ix];
+            let (mut n_stay, mut n_prune) = (0, 0);
+            grown.clear();
+            for particle in particles {
+                let own = proposals.of_particles(particle..particle + 1);
+                match odds.draw(proposals.uniforms()[particle], &grows[own.clone()]) {
+                    Move::Stay => n_stay += 1,
+                    Move::Prune => n_prune += 1,
+                    Move::Grow(candidate) => grown.push(own.start + candidate),
+                }
+            }
+            if n_stay == tree.n_copies {
+                continue;
+            }
+            // Every new tree but the last that the old one is needed for shares what it can with it; the last takes it over.
+            let mut n_needed = n_stay.min(1) as usize + n_prune.min(1) as usize + scratch.grown.len();
+            let mut moved = |cloud: &mut Self, depth: usize, replacement: NodeId, n_copies: u32| {
+                n_needed -= 1;
+                let root = cloud.replace(tree.root, x, depth, replacement, n_needed == 0);
+                cloud.trees.push(Tree { root, n_copies, ..tree });
+            };
+            if n_prune > 0 {
+                let merged = self.merged_leaf(&place, &mut scratch.prunes.subtree);
+                moved(self, place.depth() - 1, merged, n_prune);
+            }
+            for at in 0..scratch.grown.len() {
+                let branch = self.grown_branch(&place, scratch.grown[at], scratch);
+                moved(self, place.depth(), branch, 1);
+            }
+            self.trees[ix].n_copies = n_stay;
+        }
+        self.trees.retain(|tree| tree.n_copies > 0);
+    }
+
+    /// The tree in which `replacement` stands where the path of `x` reaches `depth`. Its root is returned with one reference, which is the old
+    /// root's if that is not needed any more.
+    fn replace(&mut self, root: NodeId, x: &[f64], depth: usize, replacement: NodeId, take_over: bool) -> NodeId {
+        if !take_over {
+            let root = self.forest.replace(root, x, depth, replacement);
+            self.forest.retain(root);
+            return root;
+        }
+        // What belongs to this tree alone is changed in place, and the rest of the path copied.
+        let (owned, rest, depth) = self.forest.owned_path(root, x, depth);
+        let changed = self.forest.replace(rest, x, depth, replacement);
+        self.forest.retain(changed);
+        self.release(rest);
+        match owned {
+            Some((branch, left)) => {
+                self.forest.set_child(branch, left, changed);
+                root
+            }
+            None => changed,
+        }
+    }
+
+    /// What the leaf is when it has been split.
+    fn grown_branch(&mut self, place: &Place, candidate: usize, scratch: &mut Scratch) -> NodeId {
+        let Scratch { proposals, queue, left_retired, right_retired, .. } = scratch;
+        let split = proposals.all[candidate].split;
+        let (outcome, left_active) = proposals.outcome(candidate, self.model.stat_len());
+        let Outcome { n_left, afresh, .. } = outcome;
+        self.divide_retired(self.forest.leaf(place.leaf()), &split, n_left, left_retired, right_retired);
+        let keeps_sets = self.forest.keeping() == Keeping::Sets;
+        let children = [(self.forest.new_leaf(), true), (self.forest.new_leaf(), false)];
+        let [parent, left, right] = self.forest.three_leaves_mut([place.leaf(), children[0].0, children[1].0]);
+        match proposals.left_points(candidate).filter(|_| keeps_sets) {
+            Some(goes_left) => parent.points.divide_set(goes_left, n_left, &mut left.points, &mut right.points),
+            None => parent.points.divide(&self.pool, &split, &mut left.points, &mut right.points),
+        }
+        for (child_ix, is_left) in children {
+            let (parent, child) = self.forest.two_leaves_mut(place.leaf(), child_ix);
+            child.origin.clone_from(&parent.origin);
+            if is_left {
+                child.active.extend_from_slice(left_active);
+                child.set_retired(left_retired);
+            } else {
+                child.active.extend(parent.active.iter().zip(left_active).map(|(whole, left)| whole - left));
+                child.set_retired(right_retired);
+            }
+            child.n_forgotten = parent.n_forgotten.saturating_add((parent.n_active() - child.n_active()) as u32);
+            if afresh {
+                child.sum_afresh(&self.model, &self.pool, &self.point_stats);
+            }
+            child.lower.extend_from_slice(&parent.lower);
+            child.upper.extend_from_slice(&parent.upper);
+            if !child.lower.is_empty() {
+                let bound = if is_left { &mut child.upper } else { &mut child.lower };
+                bound[split.dim as usize] = split.cut;
+            }
+            // The same statistics, so the same evidence, to the bit.
+            child.set_evidence(queue.get(if is_left { outcome.left } else { outcome.right }), self.version);
+        }
+        let [left, right] = children.map(|(ix, _)| NodeId::leaf(ix));
+        self.forest.new_branch(Branch { split, left, right })
+    }
+}

@@ -1,0 +1,95 @@
+//! Which particles stay whatever is proposed to them: their proposals need not be made.
+//!
+//! A move is drawn with a uniform that is known beforehand. Where the weight of a grow has an upper limit, a uniform that picks the stay
+//! against the limit picks it against every proposal.
+
+use super::odds::{CERTAIN, Odds};
+use crate::cloud::Cloud;
+use crate::cloud::evidence::{Queue, Ticket};
+use crate::cloud::landing::Spot;
+use crate::cloud::weigh::Visits;
+use crate::config::Evidence;
+use crate::leaf::LeafModel;
+use crate::num::lanes::exp_all;
+
+/// What rounding may add to a weight, many times over.
+const MARGIN: f64 = 1e-9;
+
+/// Working space that is kept between steps.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Screen {
+    /// By number of the leaf's statistics.
+    best_children: Vec<BestChildren>,
+    total: Vec<f64>,
+    child: Vec<f64>,
+    /// By tree, the most that its grows can weigh, and then the limit.
+    limits: Vec<f64>,
+}
+
+/// The children of a leaf that no others can surpass.
+#[derive(Clone, Copy, Debug)]
+enum BestChildren {
+    NotAsked,
+    NotKnown,
+    InLine([Ticket; 2]),
+}
+
+impl Screen {
+    /// Put in line the children that limit the grows of some of the visited leaves.
+    ///
+    /// Points that are one to a leaf are divided, like what it has retired, in some share. `ln Z` is convex in the statistics, so that of both
+    /// children together is convex in the share, and largest at the end of its range.
+    pub fn consider<M: LeafModel>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &Visits, queue: &mut Queue) {
+        let Self { best_children, total, child, .. } = self;
+        best_children.clear();
+        let is_joint = cloud.settings.config.evidence == Evidence::Joint;
+        if cloud.model.counts_classes().is_none() || !is_joint || !cloud.pool.all_count_once() {
+            return;
+        }
+        best_children.resize(visits.len(), BestChildren::NotAsked);
+        let min_leaf = cloud.settings.min_leaf;
+        for &Spot { place, number } in spots {
+            let best = &mut best_children[visits.alike(number).1];
+            if !matches!(best, BestChildren::NotAsked) {
+                continue;
+            }
+            let leaf = cloud.forest.leaf(place.leaf());
+            if leaf.n_active() / 2 < min_leaf || !cloud.model.points_are_alike(&leaf.active) {
+                *best = BestChildren::NotKnown;
+                continue;
+            }
+            let share = min_leaf as f64 / leaf.n_active() as f64;
+            leaf.total(total);
+            queue.be_about(&cloud.model, &leaf.origin);
+            *best = BestChildren::InLine([share, 1.0 - share].map(|share| {
+                child.clear();
+                child.extend(total.iter().map(|entry| share * entry));
+                queue.push_whole(&cloud.model, Evidence::Joint, child, &[])
+            }));
+        }
+    }
+
+    /// Find, for every tree, the uniforms below which its particles stay in any case.
+    pub fn weigh<M: LeafModel>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &Visits, odds: &[Odds], queue: &Queue) {
+        let Self { best_children, limits, .. } = self;
+        limits.clear();
+        if best_children.is_empty() {
+            limits.resize(spots.len(), 0.0);
+            return;
+        }
+        limits.extend(spots.iter().zip(odds).map(|(&Spot { place, number }, odds)| {
+            let BestChildren::InLine(best) = best_children[visits.alike(number).1] else { return CERTAIN };
+            let ln_evidence: f64 = best.map(|child| queue.get(child).ln_evidence).iter().sum();
+            (cloud.ln_prior_of_grow(place.depth()) + ln_evidence - odds.ln_base).min(CERTAIN)
+        }));
+        exp_all(limits);
+        for (limit, odds) in limits.iter_mut().zip(odds) {
+            *limit = (1.0 - MARGIN) * odds.stay / (odds.stay + odds.prune + *limit);
+        }
+    }
+
+    /// By tree, the uniforms below which its particles stay.
+    pub fn limits(&self) -> &[f64] {
+        &self.limits
+    }
+}
