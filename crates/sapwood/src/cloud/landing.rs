@@ -74,3 +74,36 @@ impl<M: LeafModel> Cloud<M> {
         landing.is_at(x).then_some(&landing.leaves)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::cloud::Cloud;
+    use crate::config::{CloudConfig, Leaf, Task};
+    use crate::leaf::{Gaussian, GaussianPrior};
+    use crate::rng::{Purpose, Stream};
+
+    /// Fails if where an input fell is believed after the trees have changed, or of another input.
+    #[test]
+    fn to_have_looked_changes_nothing() {
+        let config = CloudConfig { n_particles: 40, max_active: Some(50), ..CloudConfig::new(Leaf::Linear) };
+        let settings = config.check(Task::Regression, 2).expect("settings");
+        let mut looked = Cloud::new(settings, Gaussian::linear(2, GaussianPrior::default_for(2)), 3);
+        let mut plain = looked.clone();
+        let mut noise = Stream::new(5, 0, 0, Purpose::Sample);
+        for row in 0..300 {
+            let x = [noise.uniform(), if noise.below(9) == 0 { f64::NAN } else { noise.uniform() }];
+            let y = f64::from(u8::from(x[0] < 0.5)) + 0.1 * noise.uniform();
+            looked.settle_at(if row % 5 == 0 { &[0.5, 0.5] } else { &x });
+            for cloud in [&mut looked, &mut plain] {
+                if row % 3 == 1 && row > 30 {
+                    cloud.retire_at(row % 7);
+                }
+                if row % 50 == 41 {
+                    cloud.rejuvenate();
+                }
+            }
+            let ln_weights = [&mut looked, &mut plain].map(|cloud| cloud.observe(&x, y, 1.0).to_bits());
+            assert_eq!(ln_weights[0], ln_weights[1], "row {row}");
+        }
+    }
+}

@@ -167,7 +167,7 @@ impl<M: LeafModel> Cloud<M> {
         self.point_stats.renew(&self.model, &self.pool);
     }
 
-    fn new_root_leaf(&mut self) -> NodeId {
+    pub(crate) fn new_root_leaf(&mut self) -> NodeId {
         let ix = self.forest.new_leaf();
         let leaf = self.forest.leaf_mut(ix);
         leaf.start(&self.model, &self.point_stats.shared(self.model.origin()));

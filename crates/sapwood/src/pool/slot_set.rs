@@ -46,6 +46,10 @@ impl SlotSet {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
+    pub fn is_empty(self) -> bool {
+        self == Self::default()
+    }
+
     /// A number that no other set has.
     #[inline(always)]
     pub fn bits(self) -> u128 {

@@ -259,3 +259,53 @@ fn position_of(slots: &[u32], slot: u32) -> Option<usize> {
     };
     part.iter().position(|other| *other == slot).map(|at| start + at)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Keeping;
+    use crate::cloud::{Cloud, Tree};
+    use crate::config::{CloudConfig, Leaf, Task};
+    use crate::leaf::Multinomial;
+    use crate::rng::{Purpose, Stream};
+    use crate::tree::Forest;
+
+    /// Fails if a set loses a point, keeps one that is gone, or counts otherwise than a list: in a move, an arrival, a retirement by everybody
+    /// or by tree, a second pass; with missing values, weights and more classes than are counted as bits.
+    #[test]
+    fn sets_do_as_lists() {
+        for (n_classes, forgetting, weighted) in [(2, Some(0.8), false), (3, None, true), (6, Some(1.0), false), (2, Some(0.5), true)] {
+            let config = CloudConfig {
+                n_particles: 60,
+                max_active: Some(127),
+                forgetting,
+                min_leaf: Some(2),
+                ..CloudConfig::new(Leaf::Multinomial)
+            };
+            let settings = config.check(Task::Classification, 2).expect("settings");
+            let mut in_sets = Cloud::new(settings.clone(), Multinomial::new(n_classes, None), 4);
+            assert_eq!(in_sets.forest.keeping(), Keeping::Sets);
+            let mut in_lists = in_sets.clone();
+            in_lists.forest = Forest::new(Keeping::Lists, Some(127), 1 + n_classes);
+            let root = in_lists.new_root_leaf();
+            for Tree { root: old, .. } in &mut in_lists.trees {
+                *old = root;
+                in_lists.forest.retain(root);
+            }
+            let mut noise = Stream::new(8, 0, 0, Purpose::Sample);
+            for row in 0..500 {
+                let x = [noise.uniform(), if noise.below(10) == 0 { f64::NAN } else { noise.below(9) as f64 }];
+                let y = ((x[0] * n_classes as f64) as usize + usize::from(noise.below(4) == 0)) % n_classes;
+                // Sums of halves do not round, whatever their order.
+                let weight = if weighted { 0.5 * (1 + noise.below(4)) as f64 } else { 1.0 };
+                let ln_weights = [&mut in_sets, &mut in_lists].map(|cloud| cloud.observe(&x, y as f64, weight).to_bits());
+                assert_eq!(ln_weights[0], ln_weights[1], "row {row}");
+                if row % 100 == 50 {
+                    [&mut in_sets, &mut in_lists].into_iter().for_each(|cloud| cloud.retire_at(row % 37));
+                }
+                if row == 250 {
+                    [&mut in_sets, &mut in_lists].into_iter().for_each(Cloud::rejuvenate);
+                }
+            }
+        }
+    }
+}

@@ -24,6 +24,9 @@ pub(super) struct Screen {
     child: Vec<f64>,
     /// By tree, the most that its grows can weigh, and then the limit.
     limits: Vec<f64>,
+    /// For tests: to propose to everybody.
+    #[cfg(test)]
+    pub is_off: bool,
 }
 
 /// The children of a leaf that no others can surpass.
@@ -44,6 +47,10 @@ impl Screen {
         best_children.clear();
         let is_joint = cloud.settings.config.evidence == Evidence::Joint;
         if cloud.model.counts_classes().is_none() || !is_joint || !cloud.pool.all_count_once() {
+            return;
+        }
+        #[cfg(test)]
+        if self.is_off {
             return;
         }
         best_children.resize(visits.len(), BestChildren::NotAsked);
@@ -91,5 +98,39 @@ impl Screen {
     /// By tree, the uniforms below which its particles stay.
     pub fn limits(&self) -> &[f64] {
         &self.limits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cloud::Cloud;
+    use crate::config::{CloudConfig, Leaf, Task};
+    use crate::leaf::Multinomial;
+    use crate::rng::{Purpose, Stream};
+
+    /// Fails if the limit is below what some proposal weighs: a wrong share, the prior of another depth, or the content of another leaf.
+    #[test]
+    fn who_is_not_asked_would_have_stayed() {
+        for (n_classes, min_leaf, n_candidates, forgetting) in [(2, 1, 1, Some(0.8)), (3, 4, 3, None), (6, 2, 1, Some(1.0))] {
+            let mut config = CloudConfig { n_particles: 200, max_active: Some(60), forgetting, ..CloudConfig::new(Leaf::Multinomial) };
+            (config.min_leaf, config.n_candidates) = (Some(min_leaf), Some(n_candidates));
+            let settings = config.check(Task::Classification, 2).expect("settings");
+            let mut screened = Cloud::new(settings, Multinomial::new(n_classes, None), 9);
+            let mut asked = screened.clone();
+            asked.scratch.propagate.screen.is_off = true;
+            let mut noise = Stream::new(3, 0, 0, Purpose::Sample);
+            let mut n_proposals = [0; 2];
+            for row in 0..500 {
+                let x = [noise.uniform(), if noise.below(20) == 0 { f64::NAN } else { noise.uniform() }];
+                let y = ((x[0] * n_classes as f64) as usize + row / 200 + usize::from(noise.below(60) == 0)) % n_classes;
+                let ln_weights = [&mut screened, &mut asked].map(|cloud| cloud.observe(&x, y as f64, 1.0).to_bits());
+                assert_eq!(ln_weights[0], ln_weights[1], "row {row}");
+                let particles = [&screened, &asked].map(|cloud| cloud.trees.iter().map(|tree| tree.n_copies).collect::<Vec<u32>>());
+                assert_eq!(particles[0], particles[1], "row {row}");
+                n_proposals[0] += screened.step_sizes().proposals;
+                n_proposals[1] += asked.step_sizes().proposals;
+            }
+            assert!(4 * n_proposals[0] < 3 * n_proposals[1], "{n_proposals:?}");
+        }
     }
 }

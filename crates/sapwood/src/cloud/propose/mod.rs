@@ -213,7 +213,7 @@ impl Proposals {
     /// The left child's points, where they are known.
     pub fn left_points(&self, proposal: usize) -> Option<SlotSet> {
         let known = self.outcomes.left_points.get(self.all[proposal].outcome as usize);
-        known.copied().filter(|points| *points != SlotSet::default())
+        known.copied().filter(|points| !points.is_empty())
     }
 }
 
