@@ -7,8 +7,8 @@
 //! - grow: `p(D) (1 - p(D+1))^2 Z(left) Z(right)`
 //! - prune: `(1 - p(D-1)) Z(parent) / [p(D-1) * prior and evidence of the sibling subtree]`
 //!
-//! Stay and prune are the same for all copies of a tree, and are weighed first: many particles are then seen to stay whatever is proposed
-//! to them.
+//! Stay and prune are the same for all copies of a tree. Every evidence that the draws need is put in one queue; only where many particles may
+//! be seen to stay whatever is proposed to them, stays and prunes are weighed first.
 
 mod odds;
 mod prunes;
@@ -58,16 +58,20 @@ impl<M: LeafModel> Cloud<M> {
         let Scratch { proposals, queue, prunes, screen, odds, others, grows, .. } = &mut scratch;
         queue.begin(&self.model);
         self.consider_prunes(spots, prunes, queue);
-        screen.consider(self, spots, &visits, queue);
-        queue.finish(&self.model);
-        self.weigh_prunes(prunes, queue);
-        self.weigh_stays(spots, prunes, odds, others);
-        screen.weigh(self, spots, &visits, odds, queue);
-
-        proposals.draw(self, spots, &visits, screen.limits());
-        queue.begin(&self.model);
+        let is_screened = screen.consider(self, spots, &visits, queue);
+        if is_screened {
+            queue.finish(&self.model);
+            self.weigh_prunes(prunes, queue);
+            self.weigh_stays(spots, prunes, odds, others);
+            screen.weigh(self, spots, &visits, odds, queue);
+        }
+        proposals.draw(self, spots, &visits, is_screened.then_some(screen.limits()));
         proposals.evaluate(self, queue);
         queue.finish(&self.model);
+        if !is_screened {
+            self.weigh_prunes(prunes, queue);
+            self.weigh_stays(spots, prunes, odds, others);
+        }
         proposals.collect(queue);
         self.weigh_grows(spots, proposals, odds, grows);
 

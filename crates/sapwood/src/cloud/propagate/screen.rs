@@ -15,6 +15,9 @@ use crate::num::lanes::exp_all;
 /// What rounding may add to a weight, many times over.
 const MARGIN: f64 = 1e-9;
 
+/// For fewer trees it takes longer to work off two queues than to propose to everybody.
+const FEW: usize = 64;
+
 /// Working space that is kept between steps.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Screen {
@@ -42,16 +45,18 @@ impl Screen {
     ///
     /// Points that are one to a leaf are divided, like what it has retired, in some share. `ln Z` is convex in the statistics, so that of both
     /// children together is convex in the share, and largest at the end of its range.
-    pub fn consider<M: LeafModel>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &Visits, queue: &mut Queue) {
+    /// False if there is nothing to be gained.
+    pub fn consider<M: LeafModel>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &Visits, queue: &mut Queue) -> bool {
         let Self { best_children, total, child, .. } = self;
         best_children.clear();
         let is_joint = cloud.settings.config.evidence == Evidence::Joint;
-        if cloud.model.counts_classes().is_none() || !is_joint || !cloud.pool.all_count_once() {
-            return;
+        let has_limits = cloud.model.counts_classes().is_some() && is_joint && cloud.pool.all_count_once();
+        if !has_limits || spots.len() < FEW {
+            return false;
         }
         #[cfg(test)]
         if self.is_off {
-            return;
+            return false;
         }
         best_children.resize(visits.len(), BestChildren::NotAsked);
         let min_leaf = cloud.settings.min_leaf;
@@ -74,16 +79,13 @@ impl Screen {
                 queue.push_whole(&cloud.model, Evidence::Joint, child, &[])
             }));
         }
+        true
     }
 
     /// Find, for every tree, the uniforms below which its particles stay in any case.
     pub fn weigh<M: LeafModel>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &Visits, odds: &[Odds], queue: &Queue) {
         let Self { best_children, limits, .. } = self;
         limits.clear();
-        if best_children.is_empty() {
-            limits.resize(spots.len(), 0.0);
-            return;
-        }
         limits.extend(spots.iter().zip(odds).map(|(&Spot { place, number }, odds)| {
             let BestChildren::InLine(best) = best_children[visits.alike(number).1] else { return CERTAIN };
             let ln_evidence: f64 = best.map(|child| queue.get(child).ln_evidence).iter().sum();

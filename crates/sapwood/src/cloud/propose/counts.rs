@@ -233,7 +233,7 @@ mod tests {
                         let mut counts = Counts::default();
                         counts.begin(&cloud.model, &cloud.pool);
                         assert!(counts.evaluate(&cloud, groups.clone(), &mut all, &mut found, &mut queues[0]));
-                        let column = Ranks(cloud.pool.ranked(dim as usize).expect("a small pool keeps its order"));
+                        let column = Ranks::new(cloud.pool.ranked(dim as usize).expect("a small pool keeps its order"));
                         Work::default().evaluate(&column, &cloud, groups, &mut others, &mut expected, &mut queues[1]);
                         queues.iter_mut().for_each(|queue| queue.finish(&cloud.model));
                         check_same([(&all, &found, &queues[0]), (&others, &expected, &queues[1])]);

@@ -70,11 +70,15 @@ fn fill_chunks<K: Copy>(slots: &[u32], none: K, chunks: &mut Keys<K>, key: impl 
         chunks.resize(n_chunks, [none; CHUNK]);
     }
     chunks.truncate(n_chunks);
-    if let Some(last) = chunks.last_mut() {
-        *last = [none; CHUNK];
+    let (whole, rest) = slots.as_chunks::<CHUNK>();
+    for (keys, slots) in chunks.iter_mut().zip(whole) {
+        for at in 0..CHUNK {
+            keys[at] = key(slots[at]);
+        }
     }
-    for (key_of, &slot) in chunks.as_flattened_mut().iter_mut().zip(slots) {
-        *key_of = key(slot);
+    if let Some(last) = chunks.get_mut(whole.len()) {
+        *last = [none; CHUNK];
+        last.iter_mut().zip(rest).for_each(|(key_of, slot)| *key_of = key(*slot));
     }
 }
 
@@ -114,24 +118,33 @@ fn within<K: Key>(keys: &[K; CHUNK], from: K, to: K) -> u32 {
 }
 
 /// Points by their ranks.
-pub(super) struct Ranks<'a>(pub &'a RankedColumn);
+pub(super) struct Ranks<'a> {
+    ranks: &'a [i16],
+    sorted: &'a [f64],
+}
+
+impl<'a> Ranks<'a> {
+    pub fn new(column: &'a RankedColumn) -> Self {
+        Self { ranks: column.ranks(), sorted: column.sorted() }
+    }
+}
 
 impl Column for Ranks<'_> {
     type Key = i16;
 
     #[inline(always)]
     fn key(&self, slot: u32) -> i16 {
-        self.0.ranks()[slot as usize]
+        self.ranks[slot as usize]
     }
 
     #[inline(always)]
     fn value(&self, key: i16) -> f64 {
-        self.0.sorted()[key as usize]
+        self.sorted[key as usize]
     }
 
     #[inline(always)]
     fn threshold(&self, cut: f64, low: i16, high: i16) -> i16 {
-        low + self.0.sorted()[low as usize..=high as usize].partition_point(|value| *value < cut) as i16
+        low + self.sorted[low as usize..=high as usize].partition_point(|value| *value < cut) as i16
     }
 }
 
@@ -254,7 +267,7 @@ mod tests {
                 pool.insert(&[value], 0.0, 1.0, 1 + arrival as u64, |out| out[0] = 0.0);
             }
             let slots: Vec<u32> = (0..n as u32).filter(|_| round % 3 == 0 || stream.below(3) > 0).collect();
-            let ranks = Ranks(pool.ranked(0).expect("a small pool keeps its order"));
+            let ranks = Ranks::new(pool.ranked(0).expect("a small pool keeps its order"));
             let values = Values(pool.column(0));
             let (mut by_rank, mut by_value) = (Vec::new(), Vec::new());
             gather(&ranks, &slots, &mut by_rank);

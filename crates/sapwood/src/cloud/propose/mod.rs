@@ -137,7 +137,7 @@ pub(super) struct Proposals {
 
 impl Proposals {
     /// Draw the number that every particle's move will be drawn with, and its grow proposals, unless the number is below its tree's limit.
-    pub fn draw<M: LeafModel>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &Visits, limits: &[f64]) {
+    pub fn draw<M: LeafModel>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &Visits, limits: Option<&[f64]>) {
         let Self { all, starts, random, groups, .. } = self;
         all.clear();
         starts.clear();
@@ -145,7 +145,8 @@ impl Proposals {
         groups.begin(visits.len(), n_inputs);
         random.draw(seed, step, cloud.n_particles(), Purpose::Propagate);
         let mut first_particle = 0;
-        for ((tree, &Spot { place, number }), &limit) in cloud.trees.iter().zip(spots).zip(limits) {
+        for (ix, (tree, &Spot { place, number })) in cloud.trees.iter().zip(spots).enumerate() {
+            let limit = limits.map_or(0.0, |limits| limits[ix]);
             let particles = first_particle..first_particle + tree.n_copies;
             first_particle = particles.end;
             let can_grow = cloud.can_grow(place.leaf());
@@ -241,7 +242,7 @@ impl<M: LeafModel> WithSimd for Evaluation<'_, M> {
             }
             let dim = groups.all[first as usize].dim as usize;
             match cloud.pool.ranked(dim) {
-                Some(column) => ranks.evaluate(&Ranks(column), cloud, chain, all, outcomes, queue),
+                Some(column) => ranks.evaluate(&Ranks::new(column), cloud, chain, all, outcomes, queue),
                 None => values.evaluate(&Values(cloud.pool.column(dim)), cloud, chain, all, outcomes, queue),
             }
         }
