@@ -30,7 +30,8 @@ _OTHER = "everything else"
 # The first that a source file's path begins with.
 PARTS = {
     "cloud/propose/": "grow proposals: cuts, counts and sums",
-    "cloud/propagate.rs": "prunes, weights of moves, moves",
+    "cloud/propagate/": "prunes, weights of moves, moves",
+    "cloud/landing.rs": "trees and leaves: walking, changing, copying",
     "cloud/weigh.rs": "visits to leaves, taking the point in",
     "cloud/alike.rs": "finding leaves that are alike",
     "cloud/evidence.rs": "putting leaves in line",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from benchmarks.speed.profile import own_costs, part_of
+from benchmarks.speed.profile import PARTS, own_costs, part_of
 
 # Names are spelled out once and numbered; the line after a call is what the called function took.
 PROFILE = """\
@@ -27,6 +29,11 @@ ob=(1)
 def test_calls_are_left_out_and_objects_told_apart() -> None:
     costs = list(own_costs(PROFILE, "steady_step"))
     assert costs == [(True, "0x10", 5), (True, "0x18", 2), (False, "0x90", 70), (True, "0x10", 1)]
+
+
+def test_every_rule_is_about_a_source_that_there_is() -> None:
+    sources = Path(__file__).parents[2] / "crates" / "sapwood" / "src"
+    assert [path for path in PARTS if not (sources / path).exists()] == []
 
 
 @pytest.mark.parametrize(
