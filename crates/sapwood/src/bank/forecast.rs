@@ -3,6 +3,7 @@
 use super::said::Said;
 use super::{Bank, CHUNK, History, Member, Rows, workers};
 use crate::error::{Error, Result};
+use crate::num::same_bits;
 use crate::predict::{Groups, Solver};
 
 /// What a forecast should hold beyond the cheap parts.
@@ -211,9 +212,4 @@ impl Bank {
             }
         }
     }
-}
-
-/// Whether two rows are the same, missing values included.
-fn same_bits(a: &[f64], b: &[f64]) -> bool {
-    a.as_ptr() == b.as_ptr() || a.iter().map(|v| v.to_bits()).eq(b.iter().map(|v| v.to_bits()))
 }

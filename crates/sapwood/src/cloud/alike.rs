@@ -5,6 +5,7 @@
 //! once for all of them. Sets of points are compared by their fingerprints.
 
 use super::Marks;
+use crate::num::same_bits;
 use crate::tree::{Forest, LeafNode};
 
 /// Sums of the same numbers in another order agree to this.
@@ -49,8 +50,7 @@ impl Alike {
             other.points.fingerprint() == leaf.points.fingerprint()
                 && other.n_active() == leaf.n_active()
                 && other.origin == leaf.origin
-                && other.retired.len() == leaf.retired.len()
-                && other.retired.iter().zip(&leaf.retired).all(|(a, b)| a.to_bits() == b.to_bits())
+                && same_bits(&other.retired, &leaf.retired)
                 && agree(&other.active, &leaf.active)
         };
         self.by_content.find_or_insert(content_key(leaf), number, is_same)

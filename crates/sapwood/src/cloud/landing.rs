@@ -2,6 +2,7 @@
 
 use super::{Cloud, Marks};
 use crate::leaf::LeafModel;
+use crate::num::same_bits;
 use crate::tree::Place;
 
 /// An input and the leaves that hold it.
@@ -32,7 +33,7 @@ impl Landing {
     }
 
     fn is_at(&self, x: &[f64]) -> bool {
-        self.is_current && self.x.iter().zip(x).all(|(a, b)| a.to_bits() == b.to_bits())
+        self.is_current && same_bits(&self.x, x)
     }
 }
 

@@ -20,6 +20,12 @@ pub fn ln_sum_exp(values: impl Iterator<Item = f64> + Clone) -> f64 {
     max + ln(values.map(|v| exp(v - max)).sum())
 }
 
+/// Whether two lists hold the same numbers, bit by bit: a missing value is the same as itself.
+#[inline]
+pub fn same_bits(a: &[f64], b: &[f64]) -> bool {
+    std::ptr::eq(a, b) || (a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

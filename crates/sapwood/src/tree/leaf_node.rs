@@ -50,7 +50,7 @@ impl Clone for LeafNode {
     /// Copies into the allocations that are there.
     fn clone_from(&mut self, source: &Self) {
         self.clear();
-        self.points.clone_from(&source.points);
+        self.points.copy_from(&source.points);
         self.origin.clone_from(&source.origin);
         self.active.extend_from_slice(&source.active);
         self.retired.extend_from_slice(&source.retired);

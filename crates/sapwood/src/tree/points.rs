@@ -22,26 +22,6 @@ pub enum Points {
     Set { set: SlotSet, n_points: u32 },
 }
 
-impl Clone for Points {
-    fn clone(&self) -> Self {
-        let mut copy = Self::default();
-        copy.clone_from(self);
-        copy
-    }
-
-    /// Copies into the allocation that is there.
-    fn clone_from(&mut self, source: &Self) {
-        match (&mut *self, source) {
-            (Self::List { slots, fingerprint }, Self::List { slots: others, fingerprint: other }) => {
-                slots.clone_from(others);
-                *fingerprint = *other;
-            }
-            (_, Self::List { slots, fingerprint }) => *self = Self::List { slots: slots.clone(), fingerprint: *fingerprint },
-            (_, Self::Set { set, n_points }) => *self = Self::Set { set: *set, n_points: *n_points },
-        }
-    }
-}
-
 impl Default for Points {
     fn default() -> Self {
         Self::List { slots: Vec::new(), fingerprint: 0 }
@@ -134,6 +114,18 @@ impl Points {
                 *fingerprint = 0;
             }
             Self::Set { set, n_points } => (*set, *n_points) = Default::default(),
+        }
+    }
+
+    /// Take over the points of another leaf, into the allocation that is there.
+    pub fn copy_from(&mut self, source: &Self) {
+        match (&mut *self, source) {
+            (Self::List { slots, fingerprint }, Self::List { slots: others, fingerprint: other }) => {
+                slots.clone_from(others);
+                *fingerprint = *other;
+            }
+            (_, Self::List { slots, fingerprint }) => *self = Self::List { slots: slots.clone(), fingerprint: *fingerprint },
+            (_, Self::Set { set, n_points }) => *self = Self::Set { set: *set, n_points: *n_points },
         }
     }
 

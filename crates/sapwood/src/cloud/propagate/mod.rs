@@ -58,17 +58,16 @@ impl<M: LeafModel> Cloud<M> {
         let Scratch { proposals, queue, prunes, screen, odds, others, grows, .. } = &mut scratch;
         queue.begin(&self.model);
         self.consider_prunes(spots, prunes, queue);
-        let is_screened = screen.consider(self, spots, &visits, queue);
-        if is_screened {
+        let limits = screen.consider(self, spots, &visits, queue).then(|| {
             queue.finish(&self.model);
             self.weigh_prunes(prunes, queue);
             self.weigh_stays(spots, prunes, odds, others);
-            screen.weigh(self, spots, &visits, odds, queue);
-        }
-        proposals.draw(self, spots, &visits, is_screened.then_some(screen.limits()));
+            screen.weigh(self, spots, &visits, odds, queue)
+        });
+        proposals.draw(self, spots, &visits, limits);
         proposals.evaluate(self, queue);
         queue.finish(&self.model);
-        if !is_screened {
+        if limits.is_none() {
             self.weigh_prunes(prunes, queue);
             self.weigh_stays(spots, prunes, odds, others);
         }

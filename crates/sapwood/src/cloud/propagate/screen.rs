@@ -59,18 +59,17 @@ impl Screen {
             return false;
         }
         best_children.resize(visits.len(), BestChildren::NotAsked);
-        let min_leaf = cloud.settings.min_leaf;
         for &Spot { place, number } in spots {
             let best = &mut best_children[visits.alike(number).1];
             if !matches!(best, BestChildren::NotAsked) {
                 continue;
             }
             let leaf = cloud.forest.leaf(place.leaf());
-            if leaf.n_active() / 2 < min_leaf || !cloud.model.points_are_alike(&leaf.active) {
+            if !cloud.can_grow(place.leaf()) || !cloud.model.points_are_alike(&leaf.active) {
                 *best = BestChildren::NotKnown;
                 continue;
             }
-            let share = min_leaf as f64 / leaf.n_active() as f64;
+            let share = cloud.settings.min_leaf as f64 / leaf.n_active() as f64;
             leaf.total(total);
             queue.be_about(&cloud.model, &leaf.origin);
             *best = BestChildren::InLine([share, 1.0 - share].map(|share| {
@@ -82,8 +81,8 @@ impl Screen {
         true
     }
 
-    /// Find, for every tree, the uniforms below which its particles stay in any case.
-    pub fn weigh<M: LeafModel>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &Visits, odds: &[Odds], queue: &Queue) {
+    /// By tree, the uniforms below which its particles stay in any case.
+    pub fn weigh<M: LeafModel>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &Visits, odds: &[Odds], queue: &Queue) -> &[f64] {
         let Self { best_children, limits, .. } = self;
         limits.clear();
         limits.extend(spots.iter().zip(odds).map(|(&Spot { place, number }, odds)| {
@@ -95,11 +94,7 @@ impl Screen {
         for (limit, odds) in limits.iter_mut().zip(odds) {
             *limit = (1.0 - MARGIN) * odds.stay / (odds.stay + odds.prune + *limit);
         }
-    }
-
-    /// By tree, the uniforms below which its particles stay.
-    pub fn limits(&self) -> &[f64] {
-        &self.limits
+        limits
     }
 }
 

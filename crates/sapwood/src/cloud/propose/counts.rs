@@ -163,9 +163,7 @@ impl Counts {
                     }
                 };
                 outcomes.left_active.extend_from_slice(&counts);
-                outcomes.left_points.resize(outcomes.all.len(), SlotSet::default());
-                outcomes.left_points.push(left_points);
-                outcomes.all.push(Outcome { n_left, afresh: false, left, right, ln_evidence: f64::NEG_INFINITY });
+                outcomes.push(Outcome { n_left, afresh: false, left, right, ln_evidence: f64::NEG_INFINITY }, left_points);
             }
         }
         true

@@ -10,6 +10,7 @@ use crate::cloud::Cloud;
 use crate::cloud::evidence::Queue;
 use crate::leaf::LeafModel;
 use crate::num::short::add;
+use crate::pool::SlotSet;
 use crate::rng::coin;
 use crate::tree::{LeafNode, Split};
 
@@ -63,45 +64,25 @@ impl<K: Key> Work<K> {
         gather(column, slots, &mut self.keys);
         let n_known = K::count_below(&self.keys, K::NONE) as usize;
         if let Some(room) = self.room(column, n_known, cloud.settings.min_leaf) {
-            self.evaluate_with_room(column, room, slots, n_known, cloud, groups, all, outcomes, queue);
+            self.begin_sides(n_known);
+            gather_values(cloud.pool.column(any.dim as usize), slots, &mut self.values);
+            for group in groups.clone() {
+                self.place_cuts(column, room, all, group.last);
+            }
+            self.sort_sides();
+            let n_missing = slots.len() - n_known;
+            let n_classes = cloud.model.counts_classes().filter(|_| n_missing == 0 && cloud.pool.all_count_once());
+            match n_classes {
+                Some(n_classes) => self.count_below(cloud, slots, n_classes),
+                None => self.sum_sides(cloud, leaf, slots, n_known),
+            }
+            for group in groups {
+                let leaf = cloud.forest.leaf(group.leaf as usize);
+                queue.be_about(&cloud.model, &leaf.origin);
+                self.children(cloud, leaf, n_known, all, group.last, outcomes, queue);
+            }
         }
         self.listed = listed;
-    }
-
-    /// The same for leaves with room for a cut. `n_known` of its points have a value.
-    #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "points, the leaves that hold them, and where the results go")]
-    fn evaluate_with_room<'a, M: LeafModel, C: Column<Key = K>>(
-        &mut self,
-        column: &C,
-        room: (K, K),
-        slots: &[u32],
-        n_known: usize,
-        cloud: &Cloud<M>,
-        groups: impl Iterator<Item = &'a Group> + Clone,
-        all: &mut [Proposal],
-        outcomes: &mut Outcomes,
-        queue: &mut Queue,
-    ) {
-        let any = groups.clone().next().expect("a chain has a group");
-        let leaf = cloud.forest.leaf(any.leaf as usize);
-        self.begin_sides(n_known);
-        gather_values(cloud.pool.column(any.dim as usize), slots, &mut self.values);
-        for group in groups.clone() {
-            self.place_cuts(column, room, all, group.last);
-        }
-        self.sort_sides();
-        let n_missing = slots.len() - n_known;
-        let n_classes = cloud.model.counts_classes().filter(|_| n_missing == 0 && cloud.pool.all_count_once());
-        match n_classes {
-            Some(n_classes) => self.count_below(cloud, slots, n_classes),
-            None => self.sum_sides(cloud, leaf, slots, n_known),
-        }
-        for group in groups {
-            let leaf = cloud.forest.leaf(group.leaf as usize);
-            queue.be_about(&cloud.model, &leaf.origin);
-            self.children(cloud, leaf, n_known, all, group.last, outcomes, queue);
-        }
     }
 
     /// The keys that every cut lies between: the last that must go left and the first that must not. None if there is no room for a cut.
@@ -355,7 +336,7 @@ impl Children {
         cloud.divide_retired(leaf, split, n_left, left_retired, right_retired);
         let left = queue.push_about(&cloud.model, kind, left, left_retired);
         let right = queue.push_about(&cloud.model, kind, right, right_retired);
-        outcomes.all.push(Outcome { n_left, afresh, left, right, ln_evidence: f64::NEG_INFINITY });
+        outcomes.push(Outcome { n_left, afresh, left, right, ln_evidence: f64::NEG_INFINITY }, SlotSet::default());
     }
 }
 

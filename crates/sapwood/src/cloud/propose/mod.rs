@@ -59,6 +59,15 @@ struct Outcomes {
     left_points: Vec<SlotSet>,
 }
 
+impl Outcomes {
+    /// Add one whose left child's active statistics have just been written.
+    #[inline(always)]
+    fn push(&mut self, outcome: Outcome, left_points: SlotSet) {
+        self.all.push(outcome);
+        self.left_points.push(left_points);
+    }
+}
+
 /// Proposals along one dimension on leaves with the same statistics.
 #[derive(Clone, Copy, Debug)]
 struct Group {
@@ -213,8 +222,8 @@ impl Proposals {
 
     /// The left child's points, where they are known.
     pub fn left_points(&self, proposal: usize) -> Option<SlotSet> {
-        let known = self.outcomes.left_points.get(self.all[proposal].outcome as usize);
-        known.copied().filter(|points| !points.is_empty())
+        let points = self.outcomes.left_points[self.all[proposal].outcome as usize];
+        (!points.is_empty()).then_some(points)
     }
 }
 
