@@ -35,7 +35,11 @@ pub(crate) fn ln_normal(x: f64) -> f64 {
     // Subtracting the bits of sqrt(1/2) makes the exponent field count from there.
     const SQRT_HALF: u64 = 0x3FE6_A09E_667F_3BCD;
     let shifted = x.to_bits().wrapping_sub(SQRT_HALF);
-    let exponent = (shifted as i64 >> 52) as f64;
+    // The exponent, made positive, stands in the low bits of 2^52 + 1024 + exponent: many processors have no lanes of signed integers to
+    // shift or to turn into numbers.
+    const BIASED: u64 = 1024 << 52;
+    const LOW_BITS: f64 = (1u64 << 52) as f64;
+    let exponent = f64::from_bits(shifted.wrapping_add(BIASED) >> 52 | LOW_BITS.to_bits()) - (LOW_BITS + 1024.0);
     let m = f64::from_bits((shifted & MANTISSA).wrapping_add(SQRT_HALF));
     let s = (m - 1.0) / (m + 1.0);
     let z = s * s;
