@@ -111,6 +111,7 @@ mod tests {
     use crate::leaf::{Gaussian, GaussianPrior};
     use crate::rng::{Purpose, Stream};
     use crate::tree::{Keeping, Points};
+    use smallvec::smallvec;
 
     /// Fails if leaves share what they must not: other points, other retired statistics, another origin, or sums that have lost digits.
     #[test]
@@ -118,8 +119,8 @@ mod tests {
         let plain = |leaf: &mut LeafNode| {
             leaf.points = Points::List { slots: vec![3, 5], fingerprint: 77 };
             leaf.origin = vec![0.5].into();
-            leaf.active = vec![2.0, 1.0, 4.0];
-            leaf.retired = vec![1.0, 0.25, 0.125];
+            leaf.active = smallvec![2.0, 1.0, 4.0];
+            leaf.retired = smallvec![1.0, 0.25, 0.125];
         };
         // What sets a leaf apart, and the first leaves (by number) with the same points and with the same content.
         type Change = fn(&mut LeafNode);

@@ -55,6 +55,9 @@ pub struct StepSizes {
 impl<M: LeafModel> Cloud<M> {
     /// How much there was to compute in the last step.
     pub fn step_sizes(&self) -> StepSizes {
+        if let Some(n_classes) = self.counted_classes() {
+            return self.scratch.counting.step_sizes(n_classes);
+        }
         let (leaves, sets_of_points, contents) = self.scratch.visits.sizes();
         let (proposals, chains, outcomes, prunes) = self.scratch.propagate.sizes();
         StepSizes { leaves, sets_of_points, contents, proposals, chains, outcomes, prunes }
@@ -233,6 +236,7 @@ impl<M: LeafModel> Cloud<M> {
 
     /// Let labels up to `n_classes - 1` appear from now on; every leaf has seen none of the new ones.
     pub fn add_classes(&mut self, n_classes: usize) {
+        self.scratch.landing.leave();
         self.model.set_n_classes(n_classes);
         let stat_len = self.model.stat_len();
         self.forest.for_each_live_leaf_mut(|leaf| {

@@ -4,6 +4,7 @@
 //! particle at a time. Particle numbers, which key the random draws, count through the copies of the trees in order.
 
 mod alike;
+mod counting;
 mod discard;
 mod evidence;
 mod fits;
@@ -19,6 +20,7 @@ mod weigh;
 pub use inspect::{ActivePoint, ParticleStats, StepSizes, TreeNode};
 pub use resample::systematic;
 
+use self::counting::for_classes;
 use self::evidence::Queue;
 use self::landing::{Landing, Spot};
 use self::weigh::Visits;
@@ -88,18 +90,22 @@ struct Scratch {
     active: Vec<f64>,
     point: Vec<f64>,
     propagate: propagate::Scratch,
+    counting: counting::Counting,
 }
 
 /// Values by index that are forgotten all at once when a new pass begins.
 #[derive(Clone, Debug, Default)]
 struct Marks<T> {
-    pass: u64,
-    entries: Vec<(u64, T)>,
+    pass: u32,
+    entries: Vec<(u32, T)>,
 }
 
 impl<T: Copy + Default> Marks<T> {
     fn begin(&mut self, n_entries: usize) {
-        self.pass += 1;
+        self.pass = self.pass.checked_add(1).unwrap_or_else(|| {
+            self.entries.iter_mut().for_each(|entry| entry.0 = 0);
+            1
+        });
         if self.entries.len() < n_entries {
             self.entries.resize(n_entries, (0, T::default()));
         }
@@ -158,7 +164,7 @@ impl<M: LeafModel> Cloud<M> {
         let max_active = self.settings.config.max_active;
         // A point arrives before another retires.
         let fits = max_active.is_some_and(|max| max.max(self.pool.n_slots()) < SlotSet::ROOM);
-        let only_counts = self.model.counts_classes().is_some() && !self.uses_scores();
+        let only_counts = self.model.only_counts().is_some() && !self.uses_scores();
         Forest::new(if fits && only_counts { Keeping::Sets } else { Keeping::Lists }, max_active, self.model.stat_len())
     }
 
@@ -172,8 +178,8 @@ impl<M: LeafModel> Cloud<M> {
         let leaf = self.forest.leaf_mut(ix);
         leaf.start(&self.model, &self.point_stats.shared(self.model.origin()));
         if self.settings.config.discard == Discard::Alc {
-            leaf.lower = vec![f64::NEG_INFINITY; self.settings.n_inputs()];
-            leaf.upper = vec![f64::INFINITY; self.settings.n_inputs()];
+            leaf.further_mut().lower = vec![f64::NEG_INFINITY; self.settings.n_inputs()];
+            leaf.further_mut().upper = vec![f64::INFINITY; self.settings.n_inputs()];
         }
         NodeId::leaf(ix)
     }
@@ -231,7 +237,11 @@ impl<M: LeafModel> Cloud<M> {
 
         let slot = self.pool.insert(x, y, weight, arrival, |out| out.copy_from_slice(&point));
         self.point_stats.insert(&self.model, &self.pool, slot);
-        let ln_mean_weight = self.weigh(&landing, slot);
+        let counted = self.counted_classes();
+        let ln_mean_weight = match counted {
+            Some(n_classes) => for_classes!(n_classes, self.weigh_counts(&landing, slot)),
+            None => self.weigh(&landing, slot),
+        };
         self.resample(&mut landing.spots);
 
         self.widen_range(x);
@@ -242,8 +252,13 @@ impl<M: LeafModel> Cloud<M> {
         if pass == Pass::First && self.model.track(x, y, weight) {
             self.renew_prior();
         }
-        self.take_in(&landing.spots, slot);
-        self.propagate(&landing.spots, x);
+        match counted {
+            Some(n_classes) => for_classes!(n_classes, self.propagate_counts(&mut landing.spots, slot, x)),
+            None => {
+                self.take_in(&landing.spots, slot);
+                self.propagate(&landing.spots, x);
+            }
+        }
         self.mutate_forgetting();
 
         self.scratch.landing = landing;

@@ -4,13 +4,14 @@
 /// `n * mass / total`, and every count is within one of that.
 pub fn systematic(masses: &[f64], n: u32, u: f64, counts: &mut Vec<u32>) {
     let total: f64 = masses.iter().sum();
+    let scale = f64::from(n) / total;
     counts.clear();
     let mut cumulative = 0.0;
     let mut given = 0;
     for mass in masses {
         cumulative += mass;
         // Offspring k stands at position u + k of n. The next integer up by way of one down: rounding up is a call on plain processors.
-        let position = f64::from(n) * (cumulative / total) - u;
+        let position = scale * cumulative - u;
         let whole = position as u32;
         let reached = (whole + u32::from(f64::from(whole) < position)).clamp(given, n);
         counts.push(reached - given);

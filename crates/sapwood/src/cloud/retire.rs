@@ -1,5 +1,6 @@
 //! Retiring a point from every particle.
 
+use super::counting::for_classes;
 use super::{Cloud, Marks};
 use crate::leaf::LeafModel;
 use crate::tree::{Keeping, NodeId};
@@ -45,6 +46,9 @@ impl<M: LeafModel> Cloud<M> {
 
     /// Retire a point from all leaves that hold it.
     fn retire_everywhere(&mut self, slot: u32, lambda: f64) {
+        if let Some(n_classes) = self.counted_classes() {
+            return for_classes!(n_classes, self.retire_count(slot, lambda));
+        }
         let Self { forest, model, pool, point_stats, .. } = self;
         forest.for_each_live_leaf_mut(|leaf| {
             if leaf.points.set().contains(slot) {
@@ -97,8 +101,8 @@ impl<M: LeafModel> Cloud<M> {
             let lambda = lambda_ix.map_or(1.0, |ix| self.settings.forgetting_values()[ix as usize]);
             let leaf = self.forest.leaf_mut(target);
             let at = leaf.retire_point(&self.model, &self.pool, &self.point_stats, slot, lambda);
-            if let Some(at) = at.filter(|_| !leaf.scores.is_empty()) {
-                leaf.scores.swap_remove(at);
+            if let Some(at) = at.filter(|_| !leaf.further().scores.is_empty()) {
+                leaf.further_mut().scores.swap_remove(at);
             }
         }
         for &root in old_roots.iter() {

@@ -40,6 +40,10 @@ pub struct Fit {
     pub classes: Vec<f64>,
 }
 
+impl Fit {
+    pub const NONE: Self = Self { df: 0.0, sum_of_squares: 0.0, factor: Vec::new(), model_weights: [0.0; 3], classes: Vec::new() };
+}
+
 /// Taking away this many times what is left costs half of the sixteen digits: such sums are made afresh.
 pub const SWAMPED: f64 = 1e8;
 
@@ -74,9 +78,8 @@ pub trait LeafModel: Clone + Send + Sync {
         unreachable!("not a classification leaf")
     }
 
-    /// Number of classes, where the statistics are a count of points and one of each class and nothing else, and retired ones are divided in
-    /// the shares of the active points.
-    fn counts_classes(&self) -> Option<usize> {
+    /// The model itself if it only counts: the statistics are a count of points and one of each class and nothing else.
+    fn only_counts(&self) -> Option<&Multinomial> {
         None
     }
 
@@ -123,11 +126,6 @@ pub trait LeafModel: Clone + Send + Sync {
     /// `ln Z` of many leaves at once, appended to `out`. Minus infinity where the (improper) prior cannot support a leaf. A leaf's value does
     /// not depend on the company it is asked in. The batch is used up; `scratch` is working space of any content.
     fn ln_z_batch(&self, batch: &mut Batch, scratch: &mut Vec<Lane>, out: &mut Vec<f64>);
-    /// Whether all points with these statistics are one to the leaf, and `ln Z` is convex in the statistics: of all ways to divide the leaf,
-    /// the most uneven has the largest evidence.
-    fn points_are_alike(&self, _active: &[f64]) -> bool {
-        false
-    }
     /// What the joint evidence adds for the share of a leaf's points that are retired.
     fn retired_bonus(&self) -> f64 {
         0.0

@@ -89,6 +89,29 @@ impl Multinomial {
         a / n
     }
 
+    /// The probability of every class in a leaf with these counts.
+    #[inline(always)]
+    pub fn probabilities<const K: usize>(&self, counts: [f64; K]) -> [f64; K] {
+        let n = self.denominator(counts.into_iter());
+        counts.map(|count| self.numerator(count) / n)
+    }
+
+    /// `ln Z` of leaves with counts of `K` classes, eight abreast.
+    pub fn ln_z_blocks<const K: usize>(&self, blocks: &[[Lane; K]], out: &mut Vec<f64>) {
+        out.clear();
+        Arch::new().dispatch(Blocks { model: self, blocks, out });
+    }
+
+    /// `ln Z` of eight leaves.
+    #[inline(always)]
+    fn ln_z_of_counts<'a>(&self, counts: impl Iterator<Item = &'a Lane> + Clone) -> Lane {
+        // Rounding may have brought a count just below zero.
+        let counts = counts.map(|counts| counts.map(|count| if count > 0.0 { count } else { 0.0 }));
+        // The counts are summed, as they are for the predictive.
+        let n = counts.clone().fold([0.0; LANES], |n, counts| std::array::from_fn(|lane| n[lane] + counts[lane]));
+        self.ln_z_lanes(n, counts)
+    }
+
     /// `ln` probability of seeing a class `weight` times.
     pub(super) fn ln_repeated(&self, counts: impl Iterator<Item = f64> + Clone, class: usize, weight: f64) -> f64 {
         let (a, n) = self.fraction(counts, class);
@@ -133,8 +156,8 @@ impl LeafModel for Multinomial {
         *self = Self::new(n_classes, self.dirichlet);
     }
 
-    fn counts_classes(&self) -> Option<usize> {
-        Some(self.n_classes)
+    fn only_counts(&self) -> Option<&Multinomial> {
+        Some(self)
     }
 
     fn track(&mut self, _x: &[f64], _y: f64, _weight: f64) -> bool {
@@ -195,11 +218,6 @@ impl LeafModel for Multinomial {
         true
     }
 
-    /// All of one class. The evidence is the mean of a product of powers, whose logarithm is convex in the powers.
-    fn points_are_alike(&self, active: &[f64]) -> bool {
-        active[1..].contains(&active[0])
-    }
-
     fn evidence_predicts(&self) -> bool {
         true
     }
@@ -235,10 +253,25 @@ impl WithSimd for Kernel<'_> {
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
         let Self { model, batch, out } = self;
         for (_, stats, n_leaves) in batch.blocks() {
-            // Rounding may have brought a count just below zero.
-            let count = |entry: usize| stats[entry].map(|count| if count > 0.0 { count } else { 0.0 });
-            let ln_z = model.ln_z_lanes(count(0), (1..stats.len()).map(count));
-            out.extend_from_slice(&ln_z[..n_leaves]);
+            out.extend_from_slice(&model.ln_z_of_counts(stats[1..].iter())[..n_leaves]);
+        }
+    }
+}
+
+/// The same for blocks of a known number of classes, whose loops the compiler writes out.
+struct Blocks<'a, const K: usize> {
+    model: &'a Multinomial,
+    blocks: &'a [[Lane; K]],
+    out: &'a mut Vec<f64>,
+}
+
+impl<const K: usize> WithSimd for Blocks<'_, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _simd: S) {
+        for block in self.blocks {
+            self.out.extend_from_slice(&self.model.ln_z_of_counts(block.iter()));
         }
     }
 }

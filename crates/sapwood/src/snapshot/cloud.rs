@@ -67,9 +67,9 @@ fn write_leaf<M: LeafModel>(w: &mut Writer, cloud: &Cloud<M>, leaf: &LeafNode, p
     w.f64s(leaf.active.iter().copied());
     w.f64s((0..leaf.active.len()).map(|entry| leaf.retired.get(entry).copied().unwrap_or(0.0)));
     w.u32(leaf.n_forgotten);
-    w.f64s(leaf.lower.iter().copied());
-    w.f64s(leaf.upper.iter().copied());
-    w.f64s(leaf.scores.iter().copied());
+    w.f64s(leaf.further().lower.iter().copied());
+    w.f64s(leaf.further().upper.iter().copied());
+    w.f64s(leaf.further().scores.iter().copied());
     w.u32(leaf.n_tallied);
     w.bool(leaf.scored);
 }
@@ -213,25 +213,28 @@ fn read_leaf<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>, keeping: Keeping) -
     let points = Points::of(keeping, r.u32s()?, &cloud.pool);
     leaf.points = points.ok_or(Error::Inconsistent { what: "a leaf lists a point that does not exist, or one twice" })?;
     leaf.origin = cloud.point_stats.shared(r.finite_f64s(cloud.model.origin().len())?);
-    leaf.active = r.finite_f64s(stat_len)?;
+    leaf.active = r.finite_f64s(stat_len)?.into();
     let retired = r.finite_f64s(stat_len)?;
     leaf.set_retired(&retired);
     leaf.n_forgotten = r.u32()?;
-    (leaf.lower, leaf.upper) = (r.f64s()?, r.f64s()?);
-    leaf.scores = r.f64s()?;
+    let (lower, upper, scores) = (r.f64s()?, r.f64s()?, r.f64s()?);
+    if !(lower.is_empty() && upper.is_empty() && scores.is_empty()) {
+        let further = leaf.further_mut();
+        (further.lower, further.upper, further.scores) = (lower, upper, scores);
+    }
     leaf.n_tallied = r.u32()?;
     leaf.scored = r.bool()?;
     let total: Vec<f64> = leaf.active.iter().zip(&retired).map(|(a, r)| a + r).collect();
     for stats in [&retired, &total] {
         require(cloud.model.are_possible(stats, &leaf.origin), "a leaf's statistics cannot have come from data")?;
     }
-    let tallied = cloud.uses_scores() || (leaf.scores.is_empty() && leaf.n_tallied == 0 && !leaf.scored);
+    let tallied = cloud.uses_scores() || (leaf.further().scores.is_empty() && leaf.n_tallied == 0 && !leaf.scored);
     require(tallied, "a leaf has scores that nobody asked for")?;
-    require(leaf.lower.len() == boxed && leaf.upper.len() == boxed, "a leaf's box has the wrong number of sides")?;
-    require(leaf.lower.iter().chain(&leaf.upper).all(|bound| !bound.is_nan()), "a leaf's box is not made of numbers")?;
-    require(leaf.scores.is_empty() || leaf.scores.len() == leaf.n_active(), "a leaf's scores do not fit its points")?;
-    require(!leaf.scored || leaf.scores.len() == leaf.n_active(), "a leaf's scores do not fit its points")?;
-    require(leaf.scores.iter().all(|score| !score.is_nan()), "a discard score is not a number")?;
+    require(leaf.further().lower.len() == boxed && leaf.further().upper.len() == boxed, "a leaf's box has the wrong number of sides")?;
+    require(leaf.further().lower.iter().chain(&leaf.further().upper).all(|bound| !bound.is_nan()), "a leaf's box is not made of numbers")?;
+    require(leaf.further().scores.is_empty() || leaf.further().scores.len() == leaf.n_active(), "a leaf's scores do not fit its points")?;
+    require(!leaf.scored || leaf.further().scores.len() == leaf.n_active(), "a leaf's scores do not fit its points")?;
+    require(leaf.further().scores.iter().all(|score| !score.is_nan()), "a discard score is not a number")?;
     Ok(leaf)
 }
 

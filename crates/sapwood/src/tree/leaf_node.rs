@@ -4,6 +4,7 @@ use super::{Keeping, Origin, Points};
 use crate::leaf::{Fit, LeafModel};
 use crate::num::short::add;
 use crate::pool::{PointStats, Pool};
+use smallvec::SmallVec;
 
 /// How well a leaf explains its points, under one version of the prior.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,29 +16,39 @@ pub struct LeafEvidence {
     pub ln_evidence: f64,
 }
 
+/// Sufficient statistics. Those of a few classes or of a constant are kept in place: to look for them elsewhere takes longer than to use them.
+pub type Stats = SmallVec<[f64; 4]>;
+
 #[derive(Debug, Default)]
 pub struct LeafNode {
     /// The active points in this leaf.
     pub points: Points,
-    pub origin: Origin,
-    pub active: Vec<f64>,
+    pub active: Stats,
     /// Statistics of the retired points; empty where there are none, which is seen without looking further.
-    pub retired: Vec<f64>,
+    pub retired: Stats,
+    evidence: LeafEvidence,
+    /// The prior's version that `evidence` was computed under; 0 if it must be computed again.
+    evidence_version: u64,
+    pub origin: Origin,
+    /// The same for `fit`.
+    fit_version: u64,
+    further: Option<Box<Further>>,
     /// Points forgotten since `active` was last summed afresh.
     pub n_forgotten: u32,
+    /// How many particles the scores stand in the tally for, and whether they are up to date.
+    pub n_tallied: u32,
+    pub scored: bool,
+}
+
+/// What leaves that only count do not have. It is kept apart, so that they lie close together.
+#[derive(Debug, Default)]
+pub struct Further {
+    fit: Fit,
     /// The leaf's box, kept only where a discard rule asks for it.
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
-    /// Discard score of each slot, how many particles they stand in the tally for, and whether they are up to date.
+    /// Discard score of each slot.
     pub scores: Vec<f64>,
-    pub n_tallied: u32,
-    pub scored: bool,
-    fit: Fit,
-    /// The prior's version that `fit` was computed under; 0 if it must be computed again.
-    fit_version: u64,
-    evidence: LeafEvidence,
-    /// The same for `evidence`.
-    evidence_version: u64,
 }
 
 impl Clone for LeafNode {
@@ -55,12 +66,15 @@ impl Clone for LeafNode {
         self.active.extend_from_slice(&source.active);
         self.retired.extend_from_slice(&source.retired);
         self.n_forgotten = source.n_forgotten;
-        self.lower.extend_from_slice(&source.lower);
-        self.upper.extend_from_slice(&source.upper);
-        self.scores.extend_from_slice(&source.scores);
         self.n_tallied = source.n_tallied;
         self.scored = source.scored;
-        self.fit.clone_from(&source.fit);
+        if let Some(source) = &source.further {
+            let further = self.further_mut();
+            further.lower.extend_from_slice(&source.lower);
+            further.upper.extend_from_slice(&source.upper);
+            further.scores.extend_from_slice(&source.scores);
+            further.fit.clone_from(&source.fit);
+        }
         self.fit_version = source.fit_version;
         self.evidence = source.evidence;
         self.evidence_version = source.evidence_version;
@@ -71,6 +85,8 @@ impl LeafNode {
     /// An empty leaf with room for some points and statistics.
     pub fn with_room(keeping: Keeping, n_points: usize, stat_len: usize) -> Self {
         let mut leaf = Self { points: Points::with_room(keeping, n_points), ..Self::default() };
+        // Leaves that only count keep sets, and nothing further.
+        leaf.further = (keeping == Keeping::Lists).then(Box::default);
         leaf.active.reserve(stat_len);
         leaf.retired.reserve(stat_len);
         leaf
@@ -82,9 +98,11 @@ impl LeafNode {
         self.active.clear();
         self.retired.clear();
         self.n_forgotten = 0;
-        self.lower.clear();
-        self.upper.clear();
-        self.scores.clear();
+        if let Some(further) = &mut self.further {
+            further.lower.clear();
+            further.upper.clear();
+            further.scores.clear();
+        }
         self.n_tallied = 0;
         self.invalidate();
     }
@@ -94,6 +112,15 @@ impl LeafNode {
         self.clear();
         self.origin.clone_from(origin);
         self.active.resize(model.stat_len(), 0.0);
+    }
+
+    pub fn further(&self) -> &Further {
+        static NOTHING: Further = Further { fit: Fit::NONE, lower: Vec::new(), upper: Vec::new(), scores: Vec::new() };
+        self.further.as_deref().unwrap_or(&NOTHING)
+    }
+
+    pub fn further_mut(&mut self) -> &mut Further {
+        self.further.get_or_insert_default()
     }
 
     pub fn n_active(&self) -> usize {
@@ -106,7 +133,7 @@ impl LeafNode {
             Points::List { slots, .. } => slots,
             Points::Set { .. } => &[],
         };
-        slots.iter().copied().zip(self.scores.iter().copied())
+        slots.iter().copied().zip(self.further().scores.iter().copied())
     }
 
     /// The effective number of retired points.
@@ -136,6 +163,33 @@ impl LeafNode {
     pub fn add_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32) {
         self.points.push(pool, slot);
         point_stats.observe(model, pool, &mut self.active, &self.origin, slot);
+        self.invalidate();
+    }
+
+    /// Put a point in that counts once, where classes are all that is counted.
+    #[inline(always)]
+    pub fn count_in(&mut self, pool: &Pool, slot: u32, class: usize) {
+        self.points.push(pool, slot);
+        self.active[0] += 1.0;
+        self.active[1 + class] += 1.0;
+        self.invalidate();
+    }
+
+    /// Retire such a point, of one of `K` classes. Whole numbers do not round, so that the sums never have to be made afresh.
+    #[inline(always)]
+    pub fn count_out<const K: usize>(&mut self, pool: &Pool, slot: u32, class: usize, lambda: f64) {
+        self.points.remove(pool, slot);
+        self.n_forgotten = self.n_forgotten.saturating_add(1);
+        self.active[0] -= 1.0;
+        self.active[1 + class] -= 1.0;
+        if self.retired.is_empty() {
+            self.retired.resize(1 + K, 0.0);
+        }
+        let (n, counts) = self.retired.split_first_mut().expect("a count of points");
+        let counts: &mut [f64; K] = counts.first_chunk_mut().expect("a count of each class");
+        *n = lambda * *n + 1.0;
+        counts.iter_mut().for_each(|count| *count *= lambda);
+        counts[class] += 1.0;
         self.invalidate();
     }
 
@@ -203,11 +257,13 @@ impl LeafNode {
             self.retired.resize(self.active.len(), 0.0);
             add_shifted(model, &mut self.retired, &self.origin, &other.retired, &other.origin);
         }
-        for (a, b) in self.lower.iter_mut().zip(&other.lower) {
-            *a = a.min(*b);
-        }
-        for (a, b) in self.upper.iter_mut().zip(&other.upper) {
-            *a = a.max(*b);
+        if let (Some(further), Some(other)) = (&mut self.further, &other.further) {
+            for (a, b) in further.lower.iter_mut().zip(&other.lower) {
+                *a = a.min(*b);
+            }
+            for (a, b) in further.upper.iter_mut().zip(&other.upper) {
+                *a = a.max(*b);
+            }
         }
         self.invalidate();
     }
@@ -240,16 +296,23 @@ impl LeafNode {
     pub fn refit<M: LeafModel>(&mut self, model: &M, version: u64, total: &mut Vec<f64>) -> &Fit {
         if self.fit_version != version {
             self.total(total);
-            let supported = model.fit(total, &self.origin, &mut self.fit);
+            let further = self.further.get_or_insert_default();
+            let supported = model.fit(total, &self.origin, &mut further.fit);
             // A fit that the prior does not support borrows the stream's running scale, which the next row will move.
             self.fit_version = if supported { version } else { 0 };
         }
-        &self.fit
+        &self.further().fit
     }
 
     /// The evidence if it is up to date.
     pub fn evidence_at(&self, version: u64) -> Option<LeafEvidence> {
         (self.evidence_version == version).then_some(self.evidence)
+    }
+
+    /// The evidence that was last kept, which is up to date if the caller knows it to be.
+    #[inline]
+    pub fn last_evidence(&self) -> LeafEvidence {
+        self.evidence
     }
 
     /// Keep the evidence of the statistics as they are.
@@ -261,23 +324,23 @@ impl LeafNode {
     /// Lend the posterior out, so that many can be computed together; [`LeafNode::set_fit`] takes it back.
     pub fn take_fit(&mut self) -> Fit {
         self.fit_version = 0;
-        std::mem::take(&mut self.fit)
+        std::mem::take(&mut self.further_mut().fit)
     }
 
     /// Keep a posterior of the statistics as they are; version 0 if it will not do for the next question.
     pub fn set_fit(&mut self, fit: Fit, version: u64) {
-        self.fit = fit;
+        self.further_mut().fit = fit;
         self.fit_version = version;
     }
 
     /// The posterior if it is up to date.
     pub fn fit_at(&self, version: u64) -> Option<&Fit> {
-        (self.fit_version == version).then_some(&self.fit)
+        (self.fit_version == version).then(|| &self.further().fit)
     }
 
     /// The posterior that [`LeafNode::refit`] has just computed.
     pub fn fit(&self) -> &Fit {
-        &self.fit
+        &self.further().fit
     }
 
     /// Forget what was derived from statistics or prior that have changed.

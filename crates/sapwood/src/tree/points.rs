@@ -191,7 +191,12 @@ impl Points {
                 (*left_print, *right_print) = if left_is_smaller { (smaller, larger) } else { (larger, smaller) };
             }
             (Self::Set { set, .. }, left, right) => {
-                let goes_left: SlotSet = set.iter().filter(|slot| split.sends_left(values[*slot as usize])).collect();
+                let mut goes_left = *set;
+                set.for_each(|slot| {
+                    if !split.sends_left(values[slot as usize]) {
+                        goes_left.remove(slot);
+                    }
+                });
                 self.divide_set(goes_left, goes_left.len() as u32, left, right);
             }
             _ => unreachable!("{DIFFERENT}"),
@@ -262,10 +267,11 @@ mod tests {
     use crate::tree::Forest;
 
     /// Fails if a set loses a point, keeps one that is gone, or counts otherwise than a list: in a move, an arrival, a retirement by everybody
-    /// or by tree, a second pass; with missing values, weights and more classes than are counted as bits.
+    /// or by tree, a second pass; with missing values, weights and more classes than the step that counts takes. (Of that step, see
+    /// `cloud::counting`.)
     #[test]
     fn sets_do_as_lists() {
-        for (n_classes, forgetting, weighted) in [(2, Some(0.8), false), (3, None, true), (6, Some(1.0), false), (2, Some(0.5), true)] {
+        for (n_classes, forgetting, weighted) in [(3, None, true), (6, Some(1.0), false), (2, Some(0.5), true)] {
             let config = CloudConfig {
                 n_particles: 60,
                 max_active: Some(127),
@@ -287,8 +293,8 @@ mod tests {
             for row in 0..500 {
                 let x = [noise.uniform(), if noise.below(10) == 0 { f64::NAN } else { noise.below(9) as f64 }];
                 let y = ((x[0] * n_classes as f64) as usize + usize::from(noise.below(4) == 0)) % n_classes;
-                // Sums of halves do not round, whatever their order.
-                let weight = if weighted { 0.5 * (1 + noise.below(4)) as f64 } else { 1.0 };
+                // Sums of quarters do not round, whatever their order.
+                let weight = if weighted { 0.5 * (2 + noise.below(4)) as f64 + 0.25 } else { 1.0 };
                 let ln_weights = [&mut in_sets, &mut in_lists].map(|cloud| cloud.observe(&x, y as f64, weight).to_bits());
                 assert_eq!(ln_weights[0], ln_weights[1], "row {row}");
                 if row % 100 == 50 {

@@ -1,13 +1,23 @@
 //! The tree prior: a node at depth `D` is split with probability `alpha (1 + D)^-beta`.
 
-use crate::num::ln;
+use crate::num::{exp, ln};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TreePrior {
-    /// `ln` of the probabilities to split and not to split, by depth.
-    table: Vec<(f64, f64)>,
+    /// By depth.
+    table: Vec<AtDepth>,
     alpha: f64,
     beta: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct AtDepth {
+    /// `ln` of the probabilities to split and not to split.
+    ln_split: f64,
+    ln_stop: f64,
+    /// `ln` of the odds of two leaves in place of one, and the odds.
+    ln_odds_of_grow: f64,
+    odds_of_grow: f64,
 }
 
 /// Depths kept ready; deeper nodes are computed when asked for.
@@ -15,20 +25,50 @@ const TABLE_DEPTH: usize = 64;
 
 impl TreePrior {
     pub fn new(alpha: f64, beta: f64) -> Self {
-        let table = (0..TABLE_DEPTH).map(|depth| probabilities(alpha, beta, depth)).collect();
+        let table = (0..TABLE_DEPTH).map(|depth| AtDepth::new(alpha, beta, depth)).collect();
         Self { table, alpha, beta }
     }
 
-    fn at(&self, depth: usize) -> (f64, f64) {
-        self.table.get(depth).copied().unwrap_or_else(|| probabilities(self.alpha, self.beta, depth))
+    #[inline(always)]
+    fn at(&self, depth: usize, field: impl Fn(&AtDepth) -> f64) -> f64 {
+        match self.table.get(depth) {
+            Some(known) => field(known),
+            None => field(&self.deep(depth)),
+        }
     }
 
+    #[cold]
+    fn deep(&self, depth: usize) -> AtDepth {
+        AtDepth::new(self.alpha, self.beta, depth)
+    }
+
+    #[inline]
     pub fn ln_split(&self, depth: usize) -> f64 {
-        self.at(depth).0
+        self.at(depth, |known| known.ln_split)
     }
 
+    #[inline]
     pub fn ln_stop(&self, depth: usize) -> f64 {
-        self.at(depth).1
+        self.at(depth, |known| known.ln_stop)
+    }
+
+    /// `ln` of the odds of two leaves in place of one, without what is around them.
+    #[inline]
+    pub fn ln_odds_of_grow(&self, depth: usize) -> f64 {
+        self.at(depth, |known| known.ln_odds_of_grow)
+    }
+
+    #[inline]
+    pub fn odds_of_grow(&self, depth: usize) -> f64 {
+        self.at(depth, |known| known.odds_of_grow)
+    }
+}
+
+impl AtDepth {
+    fn new(alpha: f64, beta: f64, depth: usize) -> Self {
+        let (ln_split, ln_stop) = probabilities(alpha, beta, depth);
+        let ln_odds_of_grow = ln_split + 2.0 * probabilities(alpha, beta, depth + 1).1 - ln_stop;
+        Self { ln_split, ln_stop, ln_odds_of_grow, odds_of_grow: exp(ln_odds_of_grow) }
     }
 }
 
@@ -48,6 +88,10 @@ mod tests {
             let split = 0.95 / ((1 + depth) as f64).powi(2);
             assert!((prior.ln_split(depth) - split.ln()).abs() < 1e-12);
             assert!((prior.ln_stop(depth) - (1.0 - split).ln()).abs() < 1e-12);
+            let below = 0.95 / ((2 + depth) as f64).powi(2);
+            let odds = split * (1.0 - below).powi(2) / (1.0 - split);
+            assert!((prior.odds_of_grow(depth) / odds - 1.0).abs() < 1e-12);
+            assert!((prior.ln_odds_of_grow(depth) - odds.ln()).abs() < 1e-12);
         }
         assert_eq!(TreePrior::new(0.0, 2.0).ln_split(0), f64::NEG_INFINITY);
     }

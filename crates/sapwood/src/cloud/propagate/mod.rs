@@ -7,16 +7,13 @@
 //! - grow: `p(D) (1 - p(D+1))^2 Z(left) Z(right)`
 //! - prune: `(1 - p(D-1)) Z(parent) / [p(D-1) * prior and evidence of the sibling subtree]`
 //!
-//! Stay and prune are the same for all copies of a tree. Every evidence that the draws need is put in one queue; only where many particles may
-//! be seen to stay whatever is proposed to them, stays and prunes are weighed first.
+//! Stay and prune are the same for all copies of a tree. Every evidence that the draws need is put in one queue.
 
 mod odds;
 mod prunes;
-mod screen;
 
-use self::odds::{CERTAIN, Move, Odds};
+pub(super) use self::odds::{CERTAIN, Move, Odds};
 use self::prunes::Prunes;
-use self::screen::Screen;
 use super::evidence::Queue;
 use super::landing::Spot;
 use super::propose::{Outcome, Proposals};
@@ -24,7 +21,7 @@ use super::{Cloud, Tree};
 use crate::leaf::LeafModel;
 use crate::num::lanes::exp_all;
 use crate::num::ln;
-use crate::tree::{Branch, Keeping, NodeId, Place};
+use crate::tree::{Branch, Further, NodeId, Place};
 
 /// Working space that is kept between steps.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +29,6 @@ pub(super) struct Scratch {
     proposals: Proposals,
     queue: Queue,
     prunes: Prunes,
-    screen: Screen,
     /// By tree, the weights of staying and pruning, and the `ln` and then the weight of the lesser one.
     odds: Vec<Odds>,
     others: Vec<f64>,
@@ -55,22 +51,14 @@ impl<M: LeafModel> Cloud<M> {
     pub(super) fn propagate(&mut self, spots: &[Spot], x: &[f64]) {
         let mut scratch = std::mem::take(&mut self.scratch.propagate);
         let visits = std::mem::take(&mut self.scratch.visits);
-        let Scratch { proposals, queue, prunes, screen, odds, others, grows, .. } = &mut scratch;
+        let Scratch { proposals, queue, prunes, odds, others, grows, .. } = &mut scratch;
         queue.begin(&self.model);
         self.consider_prunes(spots, prunes, queue);
-        let limits = screen.consider(self, spots, &visits, queue).then(|| {
-            queue.finish(&self.model);
-            self.weigh_prunes(prunes, queue);
-            self.weigh_stays(spots, prunes, odds, others);
-            screen.weigh(self, spots, &visits, odds, queue)
-        });
-        proposals.draw(self, spots, &visits, limits);
+        proposals.draw(self, spots, &visits);
         proposals.evaluate(self, queue);
         queue.finish(&self.model);
-        if limits.is_none() {
-            self.weigh_prunes(prunes, queue);
-            self.weigh_stays(spots, prunes, odds, others);
-        }
+        self.weigh_prunes(prunes, queue);
+        self.weigh_stays(spots, prunes, odds, others);
         proposals.collect(queue);
         self.weigh_grows(spots, proposals, odds, grows);
 
@@ -133,37 +121,58 @@ impl<M: LeafModel> Cloud<M> {
             first_particle = particles.end;
             let Scratch { proposals, odds, grows, grown, .. } = &mut *scratch;
             let odds = odds[ix];
-            let (mut n_stay, mut n_prune) = (0, 0);
+            let mut n_prune = 0;
             grown.clear();
             for particle in particles {
                 let own = proposals.of_particles(particle..particle + 1);
                 match odds.draw(proposals.uniforms()[particle], &grows[own.clone()]) {
-                    Move::Stay => n_stay += 1,
+                    Move::Stay => {}
                     Move::Prune => n_prune += 1,
                     Move::Grow(candidate) => grown.push(own.start + candidate),
                 }
             }
-            if n_stay == tree.n_copies {
-                continue;
-            }
-            // Every new tree but the last that the old one is needed for shares what it can with it; the last takes it over.
-            let mut n_needed = n_stay.min(1) as usize + n_prune.min(1) as usize + scratch.grown.len();
-            let mut moved = |cloud: &mut Self, depth: usize, replacement: NodeId, n_copies: u32| {
-                n_needed -= 1;
-                let root = cloud.replace(tree.root, x, depth, replacement, n_needed == 0);
-                cloud.trees.push(Tree { root, n_copies, ..tree });
-            };
-            if n_prune > 0 {
-                let merged = self.merged_leaf(&place, &mut scratch.prunes.subtree);
-                moved(self, place.depth() - 1, merged, n_prune);
-            }
-            for at in 0..scratch.grown.len() {
-                let branch = self.grown_branch(&place, scratch.grown[at], scratch);
-                moved(self, place.depth(), branch, 1);
-            }
-            self.trees[ix].n_copies = n_stay;
+            let Scratch { proposals, queue, prunes, grown, left_retired, right_retired, .. } = &mut *scratch;
+            self.move_tree(ix, &place, x, n_prune, grown, &mut prunes.subtree, |cloud, proposal| {
+                cloud.grown_branch(&place, proposal, proposals, queue, left_retired, right_retired)
+            });
         }
         self.trees.retain(|tree| tree.n_copies > 0);
+    }
+
+    /// Move particles of one tree: some prune, and those in `grown` grow, each to the branch that `grow` makes. Where none is left the tree has
+    /// no copies; its root has then been taken over.
+    #[expect(clippy::too_many_arguments, reason = "a tree, what becomes of it, and working space")]
+    pub(super) fn move_tree(
+        &mut self,
+        ix: usize,
+        place: &Place,
+        x: &[f64],
+        n_prune: u32,
+        grown: &[usize],
+        subtree: &mut Vec<(usize, usize)>,
+        mut grow: impl FnMut(&mut Self, usize) -> NodeId,
+    ) {
+        let tree = self.trees[ix];
+        let n_stay = tree.n_copies - n_prune - grown.len() as u32;
+        if n_stay == tree.n_copies {
+            return;
+        }
+        // Every new tree but the last that the old one is needed for shares what it can with it; the last takes it over.
+        let mut n_needed = n_stay.min(1) as usize + n_prune.min(1) as usize + grown.len();
+        let mut moved = |cloud: &mut Self, depth: usize, replacement: NodeId, n_copies: u32| {
+            n_needed -= 1;
+            let root = cloud.replace(tree.root, x, depth, replacement, n_needed == 0);
+            cloud.trees.push(Tree { root, n_copies, ..tree });
+        };
+        if n_prune > 0 {
+            let merged = self.merged_leaf(place, subtree);
+            moved(self, place.depth() - 1, merged, n_prune);
+        }
+        for &proposal in grown {
+            let branch = grow(self, proposal);
+            moved(self, place.depth(), branch, 1);
+        }
+        self.trees[ix].n_copies = n_stay;
     }
 
     /// The tree in which `replacement` stands where the path of `x` reaches `depth`. Its root is returned with one reference, which is the old
@@ -189,19 +198,22 @@ impl<M: LeafModel> Cloud<M> {
     }
 
     /// What the leaf is when it has been split.
-    fn grown_branch(&mut self, place: &Place, candidate: usize, scratch: &mut Scratch) -> NodeId {
-        let Scratch { proposals, queue, left_retired, right_retired, .. } = scratch;
+    fn grown_branch(
+        &mut self,
+        place: &Place,
+        candidate: usize,
+        proposals: &Proposals,
+        queue: &Queue,
+        left_retired: &mut Vec<f64>,
+        right_retired: &mut Vec<f64>,
+    ) -> NodeId {
         let split = proposals.all[candidate].split;
         let (outcome, left_active) = proposals.outcome(candidate, self.model.stat_len());
         let Outcome { n_left, afresh, .. } = outcome;
         self.divide_retired(self.forest.leaf(place.leaf()), &split, n_left, left_retired, right_retired);
-        let keeps_sets = self.forest.keeping() == Keeping::Sets;
         let children = [(self.forest.new_leaf(), true), (self.forest.new_leaf(), false)];
         let [parent, left, right] = self.forest.three_leaves_mut([place.leaf(), children[0].0, children[1].0]);
-        match proposals.left_points(candidate).filter(|_| keeps_sets) {
-            Some(goes_left) => parent.points.divide_set(goes_left, n_left, &mut left.points, &mut right.points),
-            None => parent.points.divide(&self.pool, &split, &mut left.points, &mut right.points),
-        }
+        parent.points.divide(&self.pool, &split, &mut left.points, &mut right.points);
         for (child_ix, is_left) in children {
             let (parent, child) = self.forest.two_leaves_mut(place.leaf(), child_ix);
             child.origin.clone_from(&parent.origin);
@@ -216,10 +228,12 @@ impl<M: LeafModel> Cloud<M> {
             if afresh {
                 child.sum_afresh(&self.model, &self.pool, &self.point_stats);
             }
-            child.lower.extend_from_slice(&parent.lower);
-            child.upper.extend_from_slice(&parent.upper);
-            if !child.lower.is_empty() {
-                let bound = if is_left { &mut child.upper } else { &mut child.lower };
+            let Further { lower, upper, .. } = parent.further();
+            if !lower.is_empty() {
+                let further = child.further_mut();
+                further.lower.extend_from_slice(lower);
+                further.upper.extend_from_slice(upper);
+                let bound = if is_left { &mut further.upper } else { &mut further.lower };
                 bound[split.dim as usize] = split.cut;
             }
             // The same statistics, so the same evidence, to the bit.

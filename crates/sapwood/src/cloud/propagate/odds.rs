@@ -1,7 +1,7 @@
 //! The weights of a particle's moves, and drawing one.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Move {
+pub enum Move {
     Stay,
     Prune,
     Grow(usize),
@@ -9,7 +9,7 @@ pub(super) enum Move {
 
 /// Weights of the moves that all copies of a tree share, relative to the larger of them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Odds {
+pub struct Odds {
     pub ln_base: f64,
     pub stay: f64,
     pub prune: f64,
@@ -17,11 +17,16 @@ pub(super) struct Odds {
 }
 
 /// A grow this many nats ahead is certain, and its weight would overflow.
-pub(super) const CERTAIN: f64 = 700.0;
+pub const CERTAIN: f64 = 700.0;
 
 impl Odds {
     /// Nothing but a stay.
     pub const STAY: Self = Self { ln_base: 0.0, stay: 1.0, prune: 0.0, prune_is_larger: false };
+
+    /// A prune of some weight, where that of a stay is 1.
+    pub fn against_stay(prune: f64) -> Self {
+        Self { prune, ..Self::STAY }
+    }
 
     /// The larger of the two has weight 1; the other's is still to be set, to the exponential of what comes second.
     pub fn new(ln_stay: f64, ln_prune: f64) -> (Self, f64) {

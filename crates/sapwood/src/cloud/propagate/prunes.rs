@@ -130,7 +130,7 @@ impl<M: LeafModel> Cloud<M> {
         self.tree_prior.ln_split(depth) + self.ln_posterior(left, depth + 1) + self.ln_posterior(right, depth + 1)
     }
 
-    pub(super) fn ln_evidence_of(&self, leaf_ix: usize) -> f64 {
+    pub(in crate::cloud) fn ln_evidence_of(&self, leaf_ix: usize) -> f64 {
         self.forest.leaf(leaf_ix).evidence_at(self.version).expect("the queue held every leaf without evidence").ln_evidence
     }
 
@@ -145,7 +145,10 @@ impl<M: LeafModel> Cloud<M> {
             target.merge(&self.model, source);
         }
         // Scores of the parts say nothing of the whole.
-        self.forest.leaf_mut(merged).scores.clear();
+        let merged_leaf = self.forest.leaf_mut(merged);
+        if !merged_leaf.further().scores.is_empty() {
+            merged_leaf.further_mut().scores.clear();
+        }
         NodeId::leaf(merged)
     }
 }

@@ -10,7 +10,6 @@ use crate::cloud::Cloud;
 use crate::cloud::evidence::Queue;
 use crate::leaf::LeafModel;
 use crate::num::short::add;
-use crate::pool::SlotSet;
 use crate::rng::coin;
 use crate::tree::{LeafNode, Split};
 
@@ -71,7 +70,7 @@ impl<K: Key> Work<K> {
             }
             self.sort_sides();
             let n_missing = slots.len() - n_known;
-            let n_classes = cloud.model.counts_classes().filter(|_| n_missing == 0 && cloud.pool.all_count_once());
+            let n_classes = cloud.model.only_counts().map(LeafModel::n_classes).filter(|_| n_missing == 0 && cloud.pool.all_count_once());
             match n_classes {
                 Some(n_classes) => self.count_below(cloud, slots, n_classes),
                 None => self.sum_sides(cloud, leaf, slots, n_known),
@@ -336,7 +335,7 @@ impl Children {
         cloud.divide_retired(leaf, split, n_left, left_retired, right_retired);
         let left = queue.push_about(&cloud.model, kind, left, left_retired);
         let right = queue.push_about(&cloud.model, kind, right, right_retired);
-        outcomes.push(Outcome { n_left, afresh, left, right, ln_evidence: f64::NEG_INFINITY }, SlotSet::default());
+        outcomes.all.push(Outcome { n_left, afresh, left, right, ln_evidence: f64::NEG_INFINITY });
     }
 }
 

@@ -1,6 +1,5 @@
 //! Grow proposals: drawn a particle at a time, evaluated for all leaves with the same points and a dimension at a time.
 
-mod counts;
 mod divide;
 mod keys;
 
@@ -8,7 +7,6 @@ use std::ops::Range;
 
 use pulp::{Arch, WithSimd};
 
-use self::counts::Counts;
 use self::divide::Work;
 use self::keys::{Ranks, Values};
 use super::Cloud;
@@ -16,7 +14,6 @@ use super::evidence::{Queue, Ticket};
 use super::landing::Spot;
 use super::weigh::Visits;
 use crate::leaf::LeafModel;
-use crate::pool::SlotSet;
 use crate::rng::{FirstBlocks, Purpose, Stream};
 use crate::tree::{Forest, LeafNode, Split};
 
@@ -55,17 +52,6 @@ struct Outcomes {
     all: Vec<Outcome>,
     /// Active statistics of the left child of each.
     left_active: Vec<f64>,
-    /// The points of the left child of each where they are known as sets, and nothing where they are not.
-    left_points: Vec<SlotSet>,
-}
-
-impl Outcomes {
-    /// Add one whose left child's active statistics have just been written.
-    #[inline(always)]
-    fn push(&mut self, outcome: Outcome, left_points: SlotSet) {
-        self.all.push(outcome);
-        self.left_points.push(left_points);
-    }
 }
 
 /// Proposals along one dimension on leaves with the same statistics.
@@ -139,14 +125,13 @@ pub(super) struct Proposals {
     random: FirstBlocks,
     groups: Groups,
     outcomes: Outcomes,
-    counts: Counts,
     ranks: Work<i16>,
     values: Work<i64>,
 }
 
 impl Proposals {
-    /// Draw the number that every particle's move will be drawn with, and its grow proposals, unless the number is below its tree's limit.
-    pub fn draw<M: LeafModel>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &Visits, limits: Option<&[f64]>) {
+    /// Draw the number that every particle's move will be drawn with, and its grow proposals.
+    pub fn draw<M: LeafModel>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &Visits) {
         let Self { all, starts, random, groups, .. } = self;
         all.clear();
         starts.clear();
@@ -154,15 +139,14 @@ impl Proposals {
         groups.begin(visits.len(), n_inputs);
         random.draw(seed, step, cloud.n_particles(), Purpose::Propagate);
         let mut first_particle = 0;
-        for (ix, (tree, &Spot { place, number })) in cloud.trees.iter().zip(spots).enumerate() {
-            let limit = limits.map_or(0.0, |limits| limits[ix]);
+        for (tree, &Spot { place, number }) in cloud.trees.iter().zip(spots) {
             let particles = first_particle..first_particle + tree.n_copies;
             first_particle = particles.end;
             let can_grow = cloud.can_grow(place.leaf());
             let alike = visits.alike(number);
             for particle in particles {
                 starts.push(all.len());
-                if !can_grow || random.uniform[particle as usize] < limit {
+                if !can_grow {
                     continue;
                 }
                 let mut further = (n_candidates > 1).then(|| Stream::new(seed, step, particle, Purpose::Candidate));
@@ -219,12 +203,6 @@ impl Proposals {
         let ix = self.all[proposal].outcome as usize;
         (self.outcomes.all[ix], &self.outcomes.left_active[ix * stat_len..(ix + 1) * stat_len])
     }
-
-    /// The left child's points, where they are known.
-    pub fn left_points(&self, proposal: usize) -> Option<SlotSet> {
-        let points = self.outcomes.left_points[self.all[proposal].outcome as usize];
-        (!points.is_empty()).then_some(points)
-    }
 }
 
 /// The loops inside are plain; here they are compiled for the widest instructions of the machine.
@@ -239,16 +217,11 @@ impl<M: LeafModel> WithSimd for Evaluation<'_, M> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
-        let Self { proposals: Proposals { all, groups, outcomes, counts, ranks, values, .. }, cloud, queue } = self;
+        let Self { proposals: Proposals { all, groups, outcomes, ranks, values, .. }, cloud, queue } = self;
         outcomes.all.clear();
         outcomes.left_active.clear();
-        outcomes.left_points.clear();
-        counts.begin(&cloud.model, &cloud.pool);
         for &first in &groups.chains {
             let chain = groups.chain(first);
-            if counts.evaluate(cloud, chain.clone(), all, outcomes, queue) {
-                continue;
-            }
             let dim = groups.all[first as usize].dim as usize;
             match cloud.pool.ranked(dim) {
                 Some(column) => ranks.evaluate(&Ranks::new(column), cloud, chain, all, outcomes, queue),
@@ -275,7 +248,7 @@ impl<M: LeafModel> Cloud<M> {
 
 /// A cut on `(low, high]`: everything up to `low` goes left and everything from `high` on goes right.
 #[inline(always)]
-fn place_cut(u: f64, low: f64, high: f64) -> f64 {
+pub(super) fn place_cut(u: f64, low: f64, high: f64) -> f64 {
     let cut = low + u * (high - low);
     if cut > low { cut.min(high) } else { high }
 }

@@ -1,0 +1,209 @@
+//! Grow proposals: to whom they are made, what they would do, and what they weigh against a stay.
+
+use std::ops::Range;
+
+use pulp::{Arch, WithSimd};
+
+use super::rooms::{Division, Rooms};
+use super::{Line, NONE, Visit, sum};
+use crate::cloud::Cloud;
+use crate::cloud::landing::Spot;
+use crate::cloud::propagate::CERTAIN;
+use crate::leaf::LeafModel;
+use crate::num::lanes::exp_all;
+use crate::num::ln;
+use crate::pool::{Pool, SlotSet};
+use crate::rng::{FirstBlocks, Purpose, Stream};
+
+/// What rounding may add to a weight, many times over.
+const MARGIN: f64 = 1e-9;
+
+/// The proposals of one step.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Proposals {
+    random: FirstBlocks,
+    /// By tree, how many of its particles are undecided, and these.
+    pub n_undecided: Vec<u32>,
+    undecided: Vec<u32>,
+    n_candidates: usize,
+    /// As many for each of them as there are candidates, and what they would lead to.
+    all: Vec<Proposal>,
+    /// The left child's place in line, which the right child follows; [`NONE`] where the leaf leaves no room for a cut.
+    pub children: Vec<u32>,
+    /// The weight of the grow where that of the stay is 1.
+    grows: Vec<f64>,
+    pub rooms: Rooms,
+    /// For tests: to propose to everybody.
+    #[cfg(test)]
+    pub asks_everybody: bool,
+}
+
+/// A cut to be placed.
+#[derive(Clone, Copy, Debug)]
+struct Proposal {
+    /// Where on the range of cuts.
+    u: f64,
+    dim: u32,
+    visit: u32,
+}
+
+impl Proposals {
+    /// Make a proposal to every particle whose move depends on it.
+    ///
+    /// A move is drawn with a uniform that is known beforehand, and is a stay if that is below the stay's share of all weights. Where a leaf's
+    /// points are all of one class, no grow explains them better than a stay does: `ln Z` is convex in the counts, and zero where there are
+    /// none, so that of the two children together does not exceed the leaf's. What is left are the prior's odds, and a uniform that picks
+    /// the stay against these picks it against every proposal.
+    pub fn make<M: LeafModel, const K: usize>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &[Visit<K>], odds_of_prune: &[f64]) {
+        let Self { random, n_undecided, undecided, n_candidates, all, .. } = self;
+        let (seed, step, n_inputs, min_leaf) = (cloud.seed, cloud.step, cloud.settings.n_inputs, cloud.settings.min_leaf);
+        random.draw(seed, step, cloud.n_particles(), Purpose::Propagate);
+        *n_candidates = cloud.settings.n_candidates;
+        n_undecided.clear();
+        undecided.clear();
+        all.clear();
+        let mut uniforms = &random.uniform[..];
+        for ((tree, &Spot { place, number }), prune) in cloud.trees.iter().zip(spots).zip(odds_of_prune) {
+            let Visit { n_points, is_pure, .. } = visits[number as usize];
+            let most = if n_points as usize / 2 < min_leaf {
+                0.0
+            } else if is_pure {
+                cloud.tree_prior.odds_of_grow(place.depth())
+            } else {
+                f64::INFINITY
+            };
+            let limit = (1.0 - MARGIN) / (1.0 + prune + most);
+            #[cfg(test)]
+            let limit = if self.asks_everybody { 0.0 } else { limit };
+            let first = random.uniform.len() - uniforms.len();
+            let own = uniforms.split_off(..tree.n_copies as usize).expect("a number for each particle");
+            let before = undecided.len();
+            for (at, _) in own.iter().enumerate().filter(|(_, uniform)| **uniform >= limit) {
+                let particle = first + at;
+                undecided.push(particle as u32);
+                all.push(Proposal { u: random.positive[particle], dim: random.below(particle, n_inputs) as u32, visit: number });
+                if *n_candidates > 1 {
+                    let mut further = Stream::new(seed, step, particle as u32, Purpose::Candidate);
+                    all.extend((1..*n_candidates).map(|_| {
+                        let dim = further.below(n_inputs) as u32;
+                        Proposal { u: further.uniform_positive(), dim, visit: number }
+                    }));
+                }
+            }
+            n_undecided.push((undecided.len() - before) as u32);
+        }
+    }
+
+    /// Place the cuts of the proposals, and put the children in line.
+    pub fn evaluate<M: LeafModel, const K: usize>(&mut self, cloud: &Cloud<M>, visits: &mut [Visit<K>], line: &mut Line<K>) {
+        self.rooms.begin(&cloud.pool, K, cloud.settings.min_leaf, visits.len());
+        Arch::new().dispatch(Evaluation { proposals: self, pool: &cloud.pool, visits, line });
+    }
+
+    /// What a proposal would do.
+    pub fn outcome<const K: usize>(&mut self, pool: &Pool, visit: &Visit<K>, proposal: usize) -> Division {
+        let Proposal { u, dim, .. } = self.all[proposal];
+        let division = self.rooms.divide(pool, visit.points, visit.n_points, visit.set_number, dim, u);
+        division.expect("what had room for a cut still has")
+    }
+
+    /// The weights of all proposals relative to their trees' stays.
+    pub fn weigh<M: LeafModel, const K: usize>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &[Visit<K>], ln_z: &[f64]) {
+        let Self { n_undecided, n_candidates, children, grows, .. } = self;
+        let ln_n_candidates = ln(*n_candidates as f64);
+        grows.clear();
+        let mut end = 0;
+        for (&Spot { place, number }, n_undecided) in spots.iter().zip(&*n_undecided) {
+            let start = end;
+            end += *n_undecided as usize * *n_candidates;
+            if start == end {
+                continue;
+            }
+            let ln_odds = cloud.tree_prior.ln_odds_of_grow(place.depth()) - ln_n_candidates - visits[number as usize].ln_evidence;
+            grows.extend(children[start..end].iter().map(|&left| match ln_z.get(left as usize..left as usize + 2) {
+                Some(children) => (ln_odds + (children[0] + children[1])).min(CERTAIN),
+                None => f64::NEG_INFINITY,
+            }));
+        }
+        exp_all(grows);
+    }
+
+    /// Of each undecided particle of a range: the number to draw its move with, its first proposal, and the weights of all of them.
+    pub fn open_moves(&self, undecided: Range<usize>) -> impl Iterator<Item = (f64, usize, &[f64])> {
+        undecided.map(|at| {
+            let first = at * self.n_candidates;
+            (self.random.uniform[self.undecided[at] as usize], first, &self.grows[first..first + self.n_candidates])
+        })
+    }
+
+    /// How many proposals, and how many that had room for a cut.
+    pub fn sizes(&self) -> (usize, usize) {
+        (self.children.len(), self.children.iter().filter(|left| **left != NONE).count())
+    }
+}
+
+/// The loops inside are plain; here they are compiled for the widest instructions of the machine.
+struct Evaluation<'a, const K: usize> {
+    proposals: &'a mut Proposals,
+    pool: &'a Pool,
+    visits: &'a mut [Visit<K>],
+    line: &'a mut Line<K>,
+}
+
+impl<const K: usize> WithSimd for Evaluation<'_, K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _simd: S) {
+        let Self { proposals: Proposals { all, children, rooms, .. }, pool, visits, line } = self;
+        children.clear();
+        let of_class: [SlotSet; K] = *rooms.of_class.first_chunk().expect("a set for every class");
+        children.extend(all.iter().map(|&Proposal { u, dim, visit }| {
+            let visit = &mut visits[visit as usize];
+            if visit.set_number == NONE {
+                visit.set_number = rooms.number(visit.points);
+            }
+            match rooms.divide(pool, visit.points, visit.n_points, visit.set_number, dim, u) {
+                Some(division) => visit.line_up_children(&division, &of_class, line),
+                None => NONE,
+            }
+        }));
+    }
+}
+
+impl<const K: usize> Visit<K> {
+    /// Put the leaves in line that a split would lead to; returns the left one's place.
+    #[inline(always)]
+    fn line_up_children(&self, division: &Division, of_class: &[SlotSet; K], line: &mut Line<K>) -> u32 {
+        let left = division.left_counts(of_class);
+        let right = std::array::from_fn(|class| self.active[class] - left[class]);
+        let share = division.share(self.n_points);
+        let left_retired = self.retired.map(|count| share * count);
+        let right_retired = std::array::from_fn(|class| self.retired[class] - left_retired[class]);
+        let place = line.push(sum(left, left_retired));
+        line.push(sum(right, right_retired));
+        place
+    }
+}
+
+impl Division {
+    /// By class, how many points go left.
+    #[inline(always)]
+    pub fn left_counts<const K: usize>(&self, of_class: &[SlotSet; K]) -> [f64; K] {
+        let mut counts = [0.0; K];
+        let mut n_others = 0;
+        for class in 1..K {
+            let n_class = self.left.and(of_class[class]).len() as u32;
+            counts[class] = f64::from(n_class);
+            n_others += n_class;
+        }
+        counts[0] = f64::from(self.n_left - n_others);
+        counts
+    }
+
+    /// The share of a leaf's points that go left; its retired counts are divided like them.
+    #[inline(always)]
+    pub fn share(&self, n_points: u32) -> f64 {
+        f64::from(self.n_left) / f64::from(n_points)
+    }
+}
