@@ -291,15 +291,15 @@ impl<M: LeafModel> Cloud<M> {
         let mut counts = std::mem::take(&mut self.scratch.counts);
         systematic(&self.scratch.masses, self.n_particles(), u, &mut counts);
         let mut kept = 0;
-        for ix in 0..self.trees.len() {
+        for (ix, &n_copies) in counts.iter().enumerate() {
             let tree = self.trees[ix];
-            if counts[ix] == 0 {
+            if n_copies == 0 {
                 self.release(tree.root);
-            } else {
-                self.trees[kept] = Tree { n_copies: counts[ix], ..tree };
-                spots[kept] = spots[ix];
-                kept += 1;
+                continue;
             }
+            self.trees[kept] = Tree { n_copies, ..tree };
+            spots[kept] = spots[ix];
+            kept += 1;
         }
         self.trees.truncate(kept);
         spots.truncate(kept);

@@ -43,30 +43,29 @@ impl Multinomial {
         self.pseudo_count
     }
 
-    /// `ln Z` of eight leaves with `n` points each. `counts` gives each class's, none below zero.
+    /// `ln Z` of some leaves with `n` points each. `counts` gives each class's, none below zero.
     #[inline(always)]
-    pub(super) fn ln_z_lanes(&self, n: Lane, counts: impl Iterator<Item = Lane>) -> Lane {
+    pub(super) fn ln_z_lanes<const L: usize>(&self, n: [f64; L], counts: impl Iterator<Item = [f64; L]>) -> [f64; L] {
         /// Classes whose products are taken together: each is between 1e-12 and 1e10.
         const AT_A_TIME: usize = 16;
         let (ln_gamma_n, mut product) = ln_gamma_parts_lanes(n.map(|n| self.pseudo_total + n));
         let mut ln_z = ln_gamma_n.map(|ln_gamma_n| self.ln_gamma_total - ln_gamma_n);
+        let mut divisor = [1.0; L];
         for (class, counts) in counts.enumerate() {
             let (ln_gamma_k, product_k) = ln_gamma_parts_lanes(counts.map(|count| self.pseudo_count + count));
-            for lane in 0..LANES {
+            for lane in 0..L {
                 // A class without counts contributes lnG(a0) - lnG(a0) = 0. Said with factors of 0 and 1, which round nothing: the compiler
                 // would take the lanes apart to choose between the results.
                 let seen = if counts[lane] > 0.0 { 1.0 } else { 0.0 };
                 ln_z[lane] += (ln_gamma_k[lane] - self.ln_gamma_count) * seen;
-                product[lane] /= product_k[lane] * seen + (1.0 - seen);
+                divisor[lane] *= product_k[lane] * seen + (1.0 - seen);
             }
             if class % AT_A_TIME == AT_A_TIME - 1 {
-                let ln_product = ln_lanes(product);
-                (0..LANES).for_each(|lane| ln_z[lane] += ln_product[lane]);
-                product = [1.0; LANES];
+                ln_z = add_ln_ratio(ln_z, product, divisor);
+                (product, divisor) = ([1.0; L], [1.0; L]);
             }
         }
-        let ln_product = ln_lanes(product);
-        std::array::from_fn(|lane| ln_z[lane] + ln_product[lane])
+        add_ln_ratio(ln_z, product, divisor)
     }
 
     /// The denominator is summed from the counts, so that the probabilities add up to 1 whatever rounding has done to the total.
@@ -96,19 +95,22 @@ impl Multinomial {
         counts.map(|count| self.numerator(count) / n)
     }
 
-    /// `ln Z` of leaves with counts of `K` classes, eight abreast.
+    /// `ln Z` of leaves with counts of `K` classes, given eight abreast.
     pub fn ln_z_blocks<const K: usize>(&self, blocks: &[[Lane; K]], out: &mut Vec<f64>) {
         out.clear();
         Arch::new().dispatch(Blocks { model: self, blocks, out });
     }
 
-    /// `ln Z` of eight leaves.
+    /// `ln Z` of some leaves; `counts` gives each class's.
     #[inline(always)]
-    fn ln_z_of_counts<'a>(&self, counts: impl Iterator<Item = &'a Lane> + Clone) -> Lane {
+    fn ln_z_of_counts<const L: usize>(&self, counts: impl Iterator<Item = [f64; L]> + Clone) -> [f64; L] {
         // Rounding may have brought a count just below zero.
         let counts = counts.map(|counts| counts.map(|count| if count > 0.0 { count } else { 0.0 }));
         // The counts are summed, as they are for the predictive.
-        let n = counts.clone().fold([0.0; LANES], |n, counts| std::array::from_fn(|lane| n[lane] + counts[lane]));
+        let n = counts.clone().fold([0.0; L], |mut n, counts| {
+            (0..L).for_each(|lane| n[lane] += counts[lane]);
+            n
+        });
         self.ln_z_lanes(n, counts)
     }
 
@@ -132,6 +134,18 @@ impl Multinomial {
         let n = self.denominator(counts.clone());
         counts.map(|count| self.numerator(count) / n).map(|p| if p > 0.0 { -p * ln(p) } else { 0.0 }).sum()
     }
+}
+
+#[inline(always)]
+fn add_ln_ratio<const L: usize>(mut sum: [f64; L], mut numerator: [f64; L], denominator: [f64; L]) -> [f64; L] {
+    for lane in 0..L {
+        numerator[lane] /= denominator[lane];
+    }
+    let ln_ratio = ln_lanes(numerator);
+    for lane in 0..L {
+        sum[lane] += ln_ratio[lane];
+    }
+    sum
 }
 
 /// The class counts in a statistic vector.
@@ -253,7 +267,7 @@ impl WithSimd for Kernel<'_> {
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
         let Self { model, batch, out } = self;
         for (_, stats, n_leaves) in batch.blocks() {
-            out.extend_from_slice(&model.ln_z_of_counts(stats[1..].iter())[..n_leaves]);
+            out.extend_from_slice(&model.ln_z_of_counts(stats[1..].iter().copied())[..n_leaves]);
         }
     }
 }
@@ -270,8 +284,21 @@ impl<const K: usize> WithSimd for Blocks<'_, K> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
-        for block in self.blocks {
-            self.out.extend_from_slice(&self.model.ln_z_of_counts(block.iter()));
+        /// Blocks at a time: a constant that is loaded serves all of them.
+        const MANY: usize = 4;
+        let Self { model, blocks, out } = self;
+        let (many, rest) = blocks.as_chunks::<MANY>();
+        for blocks in many {
+            let counts = (0..K).map(|class| {
+                let mut counts = [0.0; MANY * LANES];
+                let (lanes, _) = counts.as_chunks_mut::<LANES>();
+                lanes.iter_mut().zip(blocks).for_each(|(lanes, block)| *lanes = block[class]);
+                counts
+            });
+            out.extend_from_slice(&model.ln_z_of_counts(counts));
+        }
+        for block in rest {
+            out.extend_from_slice(&model.ln_z_of_counts(block.iter().copied()));
         }
     }
 }

@@ -17,7 +17,10 @@ pub struct LeafEvidence {
 }
 
 /// Sufficient statistics. Those of a few classes or of a constant are kept in place: to look for them elsewhere takes longer than to use them.
-pub type Stats = SmallVec<[f64; 4]>;
+pub type Stats = SmallVec<[f64; IN_PLACE]>;
+
+/// So many entries are.
+pub const IN_PLACE: usize = 4;
 
 #[derive(Debug, Default)]
 pub struct LeafNode {
@@ -166,13 +169,15 @@ impl LeafNode {
         self.invalidate();
     }
 
-    /// Put a point in that counts once, where classes are all that is counted.
+    /// Put a point in that counts once, where `K` classes are all that is counted. Returns the counts.
     #[inline(always)]
-    pub fn count_in(&mut self, pool: &Pool, slot: u32, class: usize) {
+    pub fn count_in<const K: usize>(&mut self, pool: &Pool, slot: u32, class: usize) -> [f64; K] {
         self.points.push(pool, slot);
-        self.active[0] += 1.0;
-        self.active[1 + class] += 1.0;
-        self.invalidate();
+        self.evidence_version = 0;
+        let (n, counts) = counts_mut::<K>(&mut self.active);
+        *n += 1.0;
+        counts[class] += 1.0;
+        *counts
     }
 
     /// Retire such a point, of one of `K` classes. Whole numbers do not round, so that the sums never have to be made afresh.
@@ -180,17 +185,17 @@ impl LeafNode {
     pub fn count_out<const K: usize>(&mut self, pool: &Pool, slot: u32, class: usize, lambda: f64) {
         self.points.remove(pool, slot);
         self.n_forgotten = self.n_forgotten.saturating_add(1);
-        self.active[0] -= 1.0;
-        self.active[1 + class] -= 1.0;
+        self.evidence_version = 0;
+        let (n, counts) = counts_mut::<K>(&mut self.active);
+        *n -= 1.0;
+        counts[class] -= 1.0;
         if self.retired.is_empty() {
             self.retired.resize(1 + K, 0.0);
         }
-        let (n, counts) = self.retired.split_first_mut().expect("a count of points");
-        let counts: &mut [f64; K] = counts.first_chunk_mut().expect("a count of each class");
+        let (n, counts) = counts_mut::<K>(&mut self.retired);
         *n = lambda * *n + 1.0;
         counts.iter_mut().for_each(|count| *count *= lambda);
         counts[class] += 1.0;
-        self.invalidate();
     }
 
     /// Take a point out of the active part. Returns its position where the points have one; the last one moves there.
@@ -349,6 +354,13 @@ impl LeafNode {
         self.evidence_version = 0;
         self.scored = false;
     }
+}
+
+/// The number of points and the counts of `K` classes.
+#[inline(always)]
+fn counts_mut<const K: usize>(stats: &mut [f64]) -> (&mut f64, &mut [f64; K]) {
+    let (n, counts) = stats.split_first_mut().expect("a number of points");
+    (n, counts.first_chunk_mut().expect("a count of each class"))
 }
 
 /// `stats += other`, where the two are about different origins.

@@ -9,7 +9,7 @@ mod origin;
 mod points;
 mod prior;
 
-pub use leaf_node::{Further, LeafEvidence, LeafNode, add_shifted};
+pub use leaf_node::{Further, IN_PLACE, LeafEvidence, LeafNode, Stats, add_shifted};
 pub use origin::Origin;
 pub use points::{Keeping, Points};
 pub use prior::TreePrior;

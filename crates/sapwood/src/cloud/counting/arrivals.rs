@@ -82,8 +82,7 @@ impl<M: LeafModel> Cloud<M> {
             if *visit == NONE {
                 *visit = visits.len() as u32;
                 let leaf = forest.leaf_mut(spot.place.leaf());
-                leaf.count_in(pool, slot, class);
-                let (active, retired) = (active(leaf), retired(leaf));
+                let (active, retired, n_points) = (leaf.count_in(pool, slot, class), retired(leaf), leaf.n_active() as u32);
                 line.push(sum(active, retired));
                 visits.push(Visit {
                     points: leaf.points.set(),
@@ -91,9 +90,9 @@ impl<M: LeafModel> Cloud<M> {
                     retired,
                     ln_evidence: f64::NAN,
                     leaf: spot.place.leaf() as u32,
-                    n_points: leaf.n_active() as u32,
+                    n_points,
                     set_number: NONE,
-                    is_pure: active[class] == leaf.active[0],
+                    is_pure: active[class] == f64::from(n_points),
                 });
             }
             spot.number = *visit;

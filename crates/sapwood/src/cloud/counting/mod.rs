@@ -43,7 +43,6 @@ pub(super) struct Work<const K: usize> {
     visits: Vec<Visit<K>>,
     prunes: Prunes,
     proposals: Proposals,
-    subtree: Vec<(usize, usize)>,
     grown: Vec<usize>,
 }
 
@@ -148,6 +147,11 @@ fn retired<const K: usize>(leaf: &LeafNode) -> [f64; K] {
 #[inline(always)]
 fn sum<const K: usize>(one: [f64; K], other: [f64; K]) -> [f64; K] {
     std::array::from_fn(|class| one[class] + other[class])
+}
+
+#[inline(always)]
+fn difference<const K: usize>(one: [f64; K], other: [f64; K]) -> [f64; K] {
+    std::array::from_fn(|class| one[class] - other[class])
 }
 
 #[inline(always)]

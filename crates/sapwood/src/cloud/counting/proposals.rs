@@ -1,11 +1,9 @@
 //! Grow proposals: to whom they are made, what they would do, and what they weigh against a stay.
 
-use std::ops::Range;
-
 use pulp::{Arch, WithSimd};
 
 use super::rooms::{Division, Rooms};
-use super::{Line, NONE, Visit, sum};
+use super::{Line, NONE, Visit, difference, sum};
 use crate::cloud::Cloud;
 use crate::cloud::landing::Spot;
 use crate::cloud::propagate::CERTAIN;
@@ -22,20 +20,28 @@ const MARGIN: f64 = 1e-9;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Proposals {
     random: FirstBlocks,
-    /// By tree, how many of its particles are undecided, and these.
-    pub n_undecided: Vec<u32>,
-    undecided: Vec<u32>,
-    n_candidates: usize,
+    /// The trees with undecided particles.
+    pub open: Vec<Open>,
+    /// The numbers that the moves of these particles will be drawn with.
+    pub undecided: Vec<f64>,
+    pub n_candidates: usize,
     /// As many for each of them as there are candidates, and what they would lead to.
     all: Vec<Proposal>,
     /// The left child's place in line, which the right child follows; [`NONE`] where the leaf leaves no room for a cut.
     pub children: Vec<u32>,
     /// The weight of the grow where that of the stay is 1.
-    grows: Vec<f64>,
+    pub grows: Vec<f64>,
     pub rooms: Rooms,
     /// For tests: to propose to everybody.
     #[cfg(test)]
     pub asks_everybody: bool,
+}
+
+/// A tree with undecided particles.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    pub tree: u32,
+    pub n_undecided: u32,
 }
 
 /// A cut to be placed.
@@ -55,16 +61,16 @@ impl Proposals {
     /// none, so that of the two children together does not exceed the leaf's. What is left are the prior's odds, and a uniform that picks
     /// the stay against these picks it against every proposal.
     pub fn make<M: LeafModel, const K: usize>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &[Visit<K>], odds_of_prune: &[f64]) {
-        let Self { random, n_undecided, undecided, n_candidates, all, .. } = self;
+        let Self { random, open, undecided, n_candidates, all, .. } = self;
         let (seed, step, n_inputs, min_leaf) = (cloud.seed, cloud.step, cloud.settings.n_inputs, cloud.settings.min_leaf);
         random.draw(seed, step, cloud.n_particles(), Purpose::Propagate);
         *n_candidates = cloud.settings.n_candidates;
-        n_undecided.clear();
+        open.clear();
         undecided.clear();
         all.clear();
         let mut uniforms = &random.uniform[..];
-        for ((tree, &Spot { place, number }), prune) in cloud.trees.iter().zip(spots).zip(odds_of_prune) {
-            let Visit { n_points, is_pure, .. } = visits[number as usize];
+        for (ix, ((tree, &Spot { place, number }), prune)) in cloud.trees.iter().zip(spots).zip(odds_of_prune).enumerate() {
+            let &Visit { n_points, is_pure, .. } = &visits[number as usize];
             let most = if n_points as usize / 2 < min_leaf {
                 0.0
             } else if is_pure {
@@ -78,9 +84,9 @@ impl Proposals {
             let first = random.uniform.len() - uniforms.len();
             let own = uniforms.split_off(..tree.n_copies as usize).expect("a number for each particle");
             let before = undecided.len();
-            for (at, _) in own.iter().enumerate().filter(|(_, uniform)| **uniform >= limit) {
+            for (at, &uniform) in own.iter().enumerate().filter(|(_, uniform)| **uniform >= limit) {
                 let particle = first + at;
-                undecided.push(particle as u32);
+                undecided.push(uniform);
                 all.push(Proposal { u: random.positive[particle], dim: random.below(particle, n_inputs) as u32, visit: number });
                 if *n_candidates > 1 {
                     let mut further = Stream::new(seed, step, particle as u32, Purpose::Candidate);
@@ -90,7 +96,9 @@ impl Proposals {
                     }));
                 }
             }
-            n_undecided.push((undecided.len() - before) as u32);
+            if undecided.len() > before {
+                open.push(Open { tree: ix as u32, n_undecided: (undecided.len() - before) as u32 });
+            }
         }
     }
 
@@ -109,31 +117,20 @@ impl Proposals {
 
     /// The weights of all proposals relative to their trees' stays.
     pub fn weigh<M: LeafModel, const K: usize>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &[Visit<K>], ln_z: &[f64]) {
-        let Self { n_undecided, n_candidates, children, grows, .. } = self;
+        let Self { open, n_candidates, children, grows, .. } = self;
         let ln_n_candidates = ln(*n_candidates as f64);
         grows.clear();
-        let mut end = 0;
-        for (&Spot { place, number }, n_undecided) in spots.iter().zip(&*n_undecided) {
-            let start = end;
-            end += *n_undecided as usize * *n_candidates;
-            if start == end {
-                continue;
-            }
+        let mut children = children.iter();
+        for &Open { tree, n_undecided } in &*open {
+            let Spot { place, number } = spots[tree as usize];
             let ln_odds = cloud.tree_prior.ln_odds_of_grow(place.depth()) - ln_n_candidates - visits[number as usize].ln_evidence;
-            grows.extend(children[start..end].iter().map(|&left| match ln_z.get(left as usize..left as usize + 2) {
+            let own = children.by_ref().take(n_undecided as usize * *n_candidates);
+            grows.extend(own.map(|&left| match ln_z.get(left as usize..left as usize + 2) {
                 Some(children) => (ln_odds + (children[0] + children[1])).min(CERTAIN),
                 None => f64::NEG_INFINITY,
             }));
         }
         exp_all(grows);
-    }
-
-    /// Of each undecided particle of a range: the number to draw its move with, its first proposal, and the weights of all of them.
-    pub fn open_moves(&self, undecided: Range<usize>) -> impl Iterator<Item = (f64, usize, &[f64])> {
-        undecided.map(|at| {
-            let first = at * self.n_candidates;
-            (self.random.uniform[self.undecided[at] as usize], first, &self.grows[first..first + self.n_candidates])
-        })
     }
 
     /// How many proposals, and how many that had room for a cut.
@@ -176,10 +173,10 @@ impl<const K: usize> Visit<K> {
     #[inline(always)]
     fn line_up_children(&self, division: &Division, of_class: &[SlotSet; K], line: &mut Line<K>) -> u32 {
         let left = division.left_counts(of_class);
-        let right = std::array::from_fn(|class| self.active[class] - left[class]);
+        let right = difference(self.active, left);
         let share = division.share(self.n_points);
         let left_retired = self.retired.map(|count| share * count);
-        let right_retired = std::array::from_fn(|class| self.retired[class] - left_retired[class]);
+        let right_retired = difference(self.retired, left_retired);
         let place = line.push(sum(left, left_retired));
         line.push(sum(right, right_retired));
         place

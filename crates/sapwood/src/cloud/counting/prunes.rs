@@ -1,6 +1,6 @@
 //! Prunes: what they would lead to, and what they weigh against a stay.
 
-use super::{Line, Visit, Work, active, evidence, retired, sum};
+use super::{Line, NONE, Visit, Work, active, evidence, retired, sum};
 use crate::cloud::landing::Spot;
 use crate::cloud::propagate::CERTAIN;
 use crate::cloud::{Cloud, Marks};
@@ -18,7 +18,8 @@ pub(super) struct Prunes {
     pub siblings: Vec<u32>,
     /// Leaves that had no evidence yet, and their places in line.
     pub waiting: Vec<(u32, u32)>,
-    /// By tree, the weight of the prune where that of the stay is 1.
+    /// By tree, its prune, and the weight of that where the weight of the stay is 1.
+    of_tree: Vec<u32>,
     pub odds: Vec<f64>,
 }
 
@@ -37,12 +38,12 @@ pub(super) struct Prune {
 impl Prunes {
     /// The weights of all prunes relative to their trees' stays.
     pub fn weigh<M: LeafModel, const K: usize>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &[Visit<K>]) {
-        let Self { all, number, odds, .. } = self;
+        let Self { all, of_tree, odds, .. } = self;
         odds.clear();
-        odds.extend(spots.iter().map(|&Spot { place, number: visit }| {
-            let Some(prune) = place.parent().and_then(|(parent, _)| number.get(parent)) else { return f64::NEG_INFINITY };
-            let ln_stay = cloud.tree_prior.ln_stop(place.depth()) + visits[visit as usize].ln_evidence;
-            (all[prune as usize].ln_weight - ln_stay).min(CERTAIN)
+        odds.extend(spots.iter().zip(&*of_tree).map(|(&Spot { place, number }, &prune)| {
+            let Some(prune) = all.get(prune as usize) else { return f64::NEG_INFINITY };
+            let ln_stay = cloud.tree_prior.ln_stop(place.depth()) + visits[number as usize].ln_evidence;
+            (prune.ln_weight - ln_stay).min(CERTAIN)
         }));
         exp_all(odds);
     }
@@ -51,17 +52,23 @@ impl Prunes {
 impl<M: LeafModel> Cloud<M> {
     /// Put in line the leaves that prunes would lead to, and those of which they would be made.
     pub(super) fn consider_prunes_of_counts<const K: usize>(&mut self, spots: &[Spot], work: &mut Work<K>) {
-        let Work { line, visits, prunes: Prunes { all, number, siblings, waiting, .. }, .. } = work;
+        let Work { line, visits, prunes: Prunes { all, number, siblings, waiting, of_tree, .. }, .. } = work;
         let Self { forest, tree_prior, version, .. } = self;
         number.begin(forest.n_branch_slots());
         all.clear();
         siblings.clear();
         waiting.clear();
+        of_tree.clear();
         for &Spot { place, number: visit } in spots {
-            let Some((parent, leaf_is_left)) = place.parent() else { continue };
-            if number.get(parent).is_some() {
+            let Some((parent, leaf_is_left)) = place.parent() else {
+                of_tree.push(NONE);
+                continue;
+            };
+            if let Some(prune) = number.get(parent) {
+                of_tree.push(prune);
                 continue;
             }
+            of_tree.push(all.len() as u32);
             number.set(parent, all.len() as u32);
             let Visit { active, retired, .. } = visits[visit as usize];
             let mut merge = Merge { counts: sum(active, retired), ln_prior: 0.0, version: *version, siblings, waiting, line };

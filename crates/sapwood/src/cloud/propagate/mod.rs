@@ -132,16 +132,16 @@ impl<M: LeafModel> Cloud<M> {
                 }
             }
             let Scratch { proposals, queue, prunes, grown, left_retired, right_retired, .. } = &mut *scratch;
-            self.move_tree(ix, &place, x, n_prune, grown, &mut prunes.subtree, |cloud, proposal| {
-                cloud.grown_branch(&place, proposal, proposals, queue, left_retired, right_retired)
-            });
+            let merge = |cloud: &mut Self| cloud.merged_leaf(&place, &mut prunes.subtree);
+            let grow = |cloud: &mut Self, proposal| cloud.grown_branch(&place, proposal, proposals, queue, left_retired, right_retired);
+            self.move_tree(ix, &place, x, n_prune, grown, merge, grow);
         }
         self.trees.retain(|tree| tree.n_copies > 0);
     }
 
-    /// Move particles of one tree: some prune, and those in `grown` grow, each to the branch that `grow` makes. Where none is left the tree has
-    /// no copies; its root has then been taken over.
-    #[expect(clippy::too_many_arguments, reason = "a tree, what becomes of it, and working space")]
+    /// Move particles of one tree: some prune, to the leaf that `merge` makes, and those in `grown` grow, each to the branch that `grow` makes.
+    /// Where none is left the tree has no copies; its root has then been taken over.
+    #[expect(clippy::too_many_arguments, reason = "a tree, and what becomes of it")]
     pub(super) fn move_tree(
         &mut self,
         ix: usize,
@@ -149,7 +149,7 @@ impl<M: LeafModel> Cloud<M> {
         x: &[f64],
         n_prune: u32,
         grown: &[usize],
-        subtree: &mut Vec<(usize, usize)>,
+        merge: impl FnOnce(&mut Self) -> NodeId,
         mut grow: impl FnMut(&mut Self, usize) -> NodeId,
     ) {
         let tree = self.trees[ix];
@@ -165,7 +165,7 @@ impl<M: LeafModel> Cloud<M> {
             cloud.trees.push(Tree { root, n_copies, ..tree });
         };
         if n_prune > 0 {
-            let merged = self.merged_leaf(place, subtree);
+            let merged = merge(self);
             moved(self, place.depth() - 1, merged, n_prune);
         }
         for &proposal in grown {
