@@ -1,6 +1,6 @@
 //! Drawing the moves of undecided particles and carrying them out.
 
-use super::proposals::{Open, Proposals};
+use super::proposals::{Proposals, Undecided};
 use super::rooms::Division;
 use super::{Visit, Work, active, difference, evidence, retired, sum};
 use crate::cloud::Cloud;
@@ -14,22 +14,20 @@ impl<M: LeafModel> Cloud<M> {
     /// Draw the moves that are still open, and build the trees that result.
     pub(super) fn move_counts<const K: usize>(&mut self, spots: &[Spot], x: &[f64], work: &mut Work<K>) {
         let Work { line, visits, prunes, proposals, grown, .. } = work;
-        let mut first = 0;
-        for at in 0..proposals.open.len() {
-            let Open { tree, n_undecided } = proposals.open[at];
+        let mut at = 0;
+        while let Some(&Undecided { tree, .. }) = proposals.undecided.get(at) {
             let odds = Odds::against_stay(prunes.odds[tree as usize]);
             let n_candidates = proposals.n_candidates;
-            let undecided = first..first + n_undecided as usize;
-            first = undecided.end;
             let mut n_prune = 0;
             grown.clear();
-            for at in undecided {
-                let start = at * n_candidates;
-                match odds.draw(proposals.undecided[at], &proposals.grows[start..start + n_candidates]) {
+            while let Some(undecided) = proposals.undecided.get(at).filter(|undecided| undecided.tree == tree) {
+                let first = at * n_candidates;
+                match odds.draw(undecided.uniform, &proposals.grows[first..first + n_candidates]) {
                     Move::Stay => {}
                     Move::Prune => n_prune += 1,
-                    Move::Grow(candidate) => grown.push(start + candidate),
+                    Move::Grow(candidate) => grown.push(first + candidate),
                 }
+                at += 1;
             }
             if n_prune == 0 && grown.is_empty() {
                 continue;

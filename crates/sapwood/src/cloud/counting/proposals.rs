@@ -20,10 +20,8 @@ const MARGIN: f64 = 1e-9;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Proposals {
     random: FirstBlocks,
-    /// The trees with undecided particles.
-    pub open: Vec<Open>,
-    /// The numbers that the moves of these particles will be drawn with.
-    pub undecided: Vec<f64>,
+    /// The particles whose move depends on what is proposed to them, in order.
+    pub undecided: Vec<Undecided>,
     pub n_candidates: usize,
     /// As many for each of them as there are candidates, and what they would lead to.
     all: Vec<Proposal>,
@@ -37,11 +35,12 @@ pub(super) struct Proposals {
     pub asks_everybody: bool,
 }
 
-/// A tree with undecided particles.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Open {
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Undecided {
+    particle: u32,
     pub tree: u32,
-    pub n_undecided: u32,
+    /// What its move will be drawn with.
+    pub uniform: f64,
 }
 
 /// A cut to be placed.
@@ -61,14 +60,14 @@ impl Proposals {
     /// none, so that of the two children together does not exceed the leaf's. What is left are the prior's odds, and a uniform that picks
     /// the stay against these picks it against every proposal.
     pub fn make<M: LeafModel, const K: usize>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &[Visit<K>], odds_of_prune: &[f64]) {
-        let Self { random, open, undecided, n_candidates, all, .. } = self;
+        let Self { random, undecided, n_candidates, all, .. } = self;
         let (seed, step, n_inputs, min_leaf) = (cloud.seed, cloud.step, cloud.settings.n_inputs, cloud.settings.min_leaf);
         random.draw(seed, step, cloud.n_particles(), Purpose::Propagate);
         *n_candidates = cloud.settings.n_candidates;
-        open.clear();
-        undecided.clear();
-        all.clear();
-        let mut uniforms = &random.uniform[..];
+        // Who is undecided is anybody's guess, so the processor is not asked to: each is written down as if it were, and counted if it is.
+        undecided.resize(random.uniform.len() + 1, Undecided::default());
+        let mut n_undecided = 0;
+        let mut particle = 0;
         for (ix, ((tree, &Spot { place, number }), prune)) in cloud.trees.iter().zip(spots).zip(odds_of_prune).enumerate() {
             let &Visit { n_points, is_pure, .. } = &visits[number as usize];
             let most = if n_points as usize / 2 < min_leaf {
@@ -81,23 +80,23 @@ impl Proposals {
             let limit = (1.0 - MARGIN) / (1.0 + prune + most);
             #[cfg(test)]
             let limit = if self.asks_everybody { 0.0 } else { limit };
-            let first = random.uniform.len() - uniforms.len();
-            let own = uniforms.split_off(..tree.n_copies as usize).expect("a number for each particle");
-            let before = undecided.len();
-            for (at, &uniform) in own.iter().enumerate().filter(|(_, uniform)| **uniform >= limit) {
-                let particle = first + at;
-                undecided.push(uniform);
-                all.push(Proposal { u: random.positive[particle], dim: random.below(particle, n_inputs) as u32, visit: number });
-                if *n_candidates > 1 {
-                    let mut further = Stream::new(seed, step, particle as u32, Purpose::Candidate);
-                    all.extend((1..*n_candidates).map(|_| {
-                        let dim = further.below(n_inputs) as u32;
-                        Proposal { u: further.uniform_positive(), dim, visit: number }
-                    }));
-                }
+            for &uniform in &random.uniform[particle..particle + tree.n_copies as usize] {
+                undecided[n_undecided] = Undecided { particle: particle as u32, tree: ix as u32, uniform };
+                n_undecided += usize::from(uniform >= limit);
+                particle += 1;
             }
-            if undecided.len() > before {
-                open.push(Open { tree: ix as u32, n_undecided: (undecided.len() - before) as u32 });
+        }
+        undecided.truncate(n_undecided);
+        all.clear();
+        for &Undecided { particle, tree, .. } in &*undecided {
+            let (at, visit) = (particle as usize, spots[tree as usize].number);
+            all.push(Proposal { u: random.positive[at], dim: random.below(at, n_inputs) as u32, visit });
+            if *n_candidates > 1 {
+                let mut further = Stream::new(seed, step, particle, Purpose::Candidate);
+                all.extend((1..*n_candidates).map(|_| {
+                    let dim = further.below(n_inputs) as u32;
+                    Proposal { u: further.uniform_positive(), dim, visit }
+                }));
             }
         }
     }
@@ -117,15 +116,13 @@ impl Proposals {
 
     /// The weights of all proposals relative to their trees' stays.
     pub fn weigh<M: LeafModel, const K: usize>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &[Visit<K>], ln_z: &[f64]) {
-        let Self { open, n_candidates, children, grows, .. } = self;
+        let Self { undecided, n_candidates, children, grows, .. } = self;
         let ln_n_candidates = ln(*n_candidates as f64);
         grows.clear();
-        let mut children = children.iter();
-        for &Open { tree, n_undecided } in &*open {
+        for (&Undecided { tree, .. }, own) in undecided.iter().zip(children.chunks_exact(*n_candidates)) {
             let Spot { place, number } = spots[tree as usize];
             let ln_odds = cloud.tree_prior.ln_odds_of_grow(place.depth()) - ln_n_candidates - visits[number as usize].ln_evidence;
-            let own = children.by_ref().take(n_undecided as usize * *n_candidates);
-            grows.extend(own.map(|&left| match ln_z.get(left as usize..left as usize + 2) {
+            grows.extend(own.iter().map(|&left| match ln_z.get(left as usize..left as usize + 2) {
                 Some(children) => (ln_odds + (children[0] + children[1])).min(CERTAIN),
                 None => f64::NEG_INFINITY,
             }));

@@ -20,6 +20,9 @@ pub(super) struct Rooms {
     n_found: usize,
 }
 
+/// Values that are compared with a cut at a time.
+const CHUNK: usize = 16;
+
 /// The points in the order of one input.
 #[derive(Clone, Debug)]
 struct Column {
@@ -27,6 +30,8 @@ struct Column {
     n_values: usize,
     /// Ascending; what is beyond the last is above all.
     sorted: [f64; SlotSet::ROOM],
+    /// The last of every chunk of them.
+    lasts: [f64; SlotSet::ROOM / CHUNK],
     /// First none, then the one with the smallest value, then the two with the smallest, and so on; to the end, all that have a value.
     below: [SlotSet; SlotSet::ROOM],
 }
@@ -43,19 +48,26 @@ struct Room {
 
 impl Default for Column {
     fn default() -> Self {
-        Self { is_made: false, n_values: 0, sorted: [f64::INFINITY; SlotSet::ROOM], below: [SlotSet::default(); SlotSet::ROOM] }
+        Self {
+            is_made: false,
+            n_values: 0,
+            sorted: [f64::INFINITY; SlotSet::ROOM],
+            lasts: [f64::INFINITY; SlotSet::ROOM / CHUNK],
+            below: [SlotSet::default(); SlotSet::ROOM],
+        }
     }
 }
 
 impl Column {
     #[inline(never)]
     fn make(&mut self, ranked: &RankedColumn) {
-        let Self { is_made, n_values, sorted, below } = self;
+        let Self { is_made, n_values, sorted, lasts, below } = self;
         let values = ranked.sorted();
         *is_made = true;
         *n_values = values.len();
         sorted[..values.len()].copy_from_slice(values);
         sorted[values.len()..].fill(f64::INFINITY);
+        lasts.iter_mut().zip(sorted.as_chunks::<CHUNK>().0).for_each(|(last, chunk)| *last = chunk[CHUNK - 1]);
         below.fill(SlotSet::default());
         for (slot, &rank) in ranked.ranks().iter().enumerate() {
             // Missing values rank above all others.
@@ -82,6 +94,14 @@ impl Column {
             n_before += if holds(self, rank) { 0 } else { half };
         }
         n_before
+    }
+
+    /// How many values are below a cut that is not above all of them: first how many chunks, then how many of the next.
+    #[inline(always)]
+    fn n_below(&self, cut: f64) -> usize {
+        let n_chunks = count_below(&self.lasts, cut);
+        let (chunks, _) = self.sorted.as_chunks::<CHUNK>();
+        n_chunks * CHUNK + count_below(&chunks[n_chunks % chunks.len()], cut)
     }
 
     /// Points of a set that are below a rank.
@@ -161,7 +181,7 @@ impl Rooms {
             return None;
         }
         let cut = place_cut(u, low, high);
-        let mut left = column.below(points, column.n_before(|column, rank| column.sorted[rank] >= cut));
+        let mut left = column.below(points, column.n_below(cut));
         let mut n_left = left.len() as u32;
         // Where the leaf has seen missing values either side may take them; otherwise the larger side will.
         let mut nan_left = 2 * n_left >= n_points;
@@ -179,4 +199,14 @@ impl Rooms {
     pub fn sizes(&self) -> (usize, usize) {
         (self.sets.len(), self.n_found)
     }
+}
+
+/// All are compared, whatever is found, so that many are at once.
+#[inline(always)]
+fn count_below<const N: usize>(values: &[f64; N], cut: f64) -> usize {
+    let mut n_below = 0;
+    for value in values {
+        n_below += u64::from(*value < cut);
+    }
+    n_below as usize
 }
