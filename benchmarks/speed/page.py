@@ -34,7 +34,7 @@ def filled(text: str) -> str:
         If a table has no place in the page, or two.
     """
     tables = {
-        "jobs": _jobs(_stored("jobs")),
+        "jobs": _jobs(_read("jobs"), _read("jobs-xeon")),
         "threads": _threads(_stored("threads")),
         "peers": _peers(_stored("peers")),
         "sizes": _sizes(json.loads(BUDGET.read_text(encoding="utf-8"))),
@@ -50,19 +50,35 @@ def filled(text: str) -> str:
     return text
 
 
+def _read(name: str) -> Any:
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+
+
 def _stored(part: str) -> Any:
-    return json.loads((RESULTS / f"{part}.json").read_text(encoding="utf-8"))[part]
+    return _read(part)[part]
 
 
-def _jobs(jobs: list[dict[str, Any]]) -> Iterator[str]:
-    yield "| job | R package | times R | measured | target | stretch | |"
-    yield "|---|---|---|---|---|---|---|"
-    for job in jobs:
-        unit, ratio = job["unit"], job["ratio_to_r_package"]
-        r_package, target, stretch = (_quantity(job[what], unit) for what in ("r_package", "target", "stretch"))
-        measured = f"{_quantity(job['value'], unit)}{_spread(job)}"
-        times = _ABSENT if ratio is None else f"{ratio:.0f}"
-        yield f"| {job['job']} | {r_package} | {times} | {measured} | {target} | {stretch} | {_verdict(job)} |"
+def _jobs(now: dict[str, Any], elsewhere: dict[str, Any]) -> Iterator[str]:
+    """What was measured last, and what an earlier engine took on another processor."""
+    others = {job["job"]: job for job in elsewhere["jobs"]}
+    yield f"| job | R package | target | stretch | {_where(now)} | | {_where(elsewhere)} | |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for job in now["jobs"]:
+        unit = job["unit"]
+        goals = (_quantity(job[what], unit) for what in ("r_package", "target", "stretch"))
+        measured = (f"{_measured(one)} | {_verdict(one)}" for one in (job, others[job["job"]]))
+        yield f"| {job['job']} | {' | '.join(goals)} | {' | '.join(measured)} |"
+
+
+def _where(results: dict[str, Any]) -> str:
+    machine = results["machine"]
+    return f"{machine['processor'].replace('(R)', '')}, {machine['date'][:10]}"
+
+
+def _measured(job: dict[str, Any]) -> str:
+    ratio = job["ratio_to_r_package"]
+    times = "" if ratio is None else f"; {ratio:.0f} times R"
+    return f"{_quantity(job['value'], job['unit'])}{_spread(job)}{times}"
 
 
 def _spread(job: dict[str, Any]) -> str:

@@ -98,7 +98,7 @@ impl<M: LeafModel> Cloud<M> {
 #[inline(always)]
 fn set_stats<const K: usize>(stats: &mut Stats, n_points: f64, counts: [f64; K]) {
     let mut all = [0.0; IN_PLACE];
-    if 1 + K <= IN_PLACE {
+    if K < IN_PLACE {
         all[0] = n_points;
         all[1..1 + K].copy_from_slice(&counts);
         *stats = Stats::from_buf_and_len(all, 1 + K);

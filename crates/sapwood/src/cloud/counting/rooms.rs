@@ -33,7 +33,7 @@ struct Column {
     /// The last of every chunk of them.
     lasts: [f64; SlotSet::ROOM / CHUNK],
     /// First none, then the one with the smallest value, then the two with the smallest, and so on; to the end, all that have a value.
-    below: [SlotSet; SlotSet::ROOM],
+    below: [SlotSet; SlotSet::ROOM + 1],
 }
 
 /// The cuts of a set of points along one input.
@@ -53,7 +53,7 @@ impl Default for Column {
             n_values: 0,
             sorted: [f64::INFINITY; SlotSet::ROOM],
             lasts: [f64::INFINITY; SlotSet::ROOM / CHUNK],
-            below: [SlotSet::default(); SlotSet::ROOM],
+            below: [SlotSet::default(); SlotSet::ROOM + 1],
         }
     }
 }
@@ -107,7 +107,7 @@ impl Column {
     /// Points of a set that are below a rank.
     #[inline(always)]
     fn below(&self, points: SlotSet, rank: usize) -> SlotSet {
-        points.and(self.below[rank & (SlotSet::ROOM - 1)])
+        points.and(self.below[rank.min(SlotSet::ROOM)])
     }
 }
 
