@@ -139,7 +139,7 @@ def _quantity(value: float | None, unit: str) -> str:
         milliseconds = 1000 * value
         if milliseconds < 10:
             return f"{milliseconds:.1f} ms"
-        return f"{milliseconds:.0f} ms" if value < 1 else f"{value:g} s"
+        return f"{milliseconds:.0f} ms" if value < 1 else f"{value:.3g} s"
     if unit == "rows/s":
         return f"{value:,.0f} rows/s"
     return f"{value:.2g} {'µs' if unit == 'us' else unit}"

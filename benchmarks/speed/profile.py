@@ -89,12 +89,12 @@ def own_costs(profile: str, program: str) -> Iterator[tuple[bool, str, int]]:
     names: dict[str, str] = {}
     in_program = called = False
     for line in profile.splitlines():
-        if line.startswith("ob="):
-            name = re.match(r"ob=(\(\d+\))?\s*(.*)", line)
-            assert name is not None
-            # Names are spelled out once, and then called by their number.
-            full = names.setdefault(name[1], name[2]) if name[1] else name[2]
-            in_program = full.endswith(program)
+        if line.startswith(("ob=", "cob=")):
+            where, number, spelled = re.findall(r"(c?ob)=(\(\d+\))?\s*(.*)", line)[0]
+            # Names are spelled out once, maybe where something in them is called, and then go by their number.
+            full = names.setdefault(number, spelled) if number else spelled
+            if where == "ob":
+                in_program = full.endswith(program)
         elif line.startswith("calls="):
             called = True
         elif line.startswith("0x"):

@@ -31,6 +31,14 @@ def test_calls_are_left_out_and_objects_told_apart() -> None:
     assert costs == [(True, "0x10", 5), (True, "0x18", 2), (False, "0x90", 70), (True, "0x10", 1)]
 
 
+def test_a_name_may_be_spelled_out_where_it_is_called() -> None:
+    """Fails if only the lines that begin an object are read: the program then passes for a stranger."""
+    profile = (
+        "ob=(1) /lib/ld.so\n0x1 0 3\ncob=(2) /somewhere/steady_step\ncalls=1 0x40 7\n0x2 0 999\nob=(2)\n0x10 12 5\n"
+    )
+    assert list(own_costs(profile, "steady_step")) == [(False, "0x1", 3), (True, "0x10", 5)]
+
+
 def test_every_rule_is_about_a_source_that_there_is() -> None:
     sources = Path(__file__).parents[2] / "crates" / "sapwood" / "src"
     assert [path for path in PARTS if not (sources / path).exists()] == []

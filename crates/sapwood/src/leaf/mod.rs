@@ -78,7 +78,8 @@ pub trait LeafModel: Clone + Send + Sync {
         unreachable!("not a classification leaf")
     }
 
-    /// The model itself if it only counts: the statistics are a count of points and one of each class and nothing else.
+    /// The model itself if it only counts: the statistics are a count of points and one of each class and nothing else, retired ones are
+    /// divided in the shares of the active points, and the prior stands for none.
     fn only_counts(&self) -> Option<&Multinomial> {
         None
     }

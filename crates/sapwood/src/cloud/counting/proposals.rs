@@ -35,6 +35,7 @@ pub(super) struct Proposals {
     pub asks_everybody: bool,
 }
 
+/// A particle whose move depends on what is proposed to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undecided {
     particle: u32,
