@@ -41,6 +41,7 @@ pub struct Fit {
 }
 
 impl Fit {
+    /// Of a leaf that has none.
     pub const NONE: Self = Self { df: 0.0, sum_of_squares: 0.0, factor: Vec::new(), model_weights: [0.0; 3], classes: Vec::new() };
 }
 

@@ -1,10 +1,11 @@
 //! A leaf: which points it holds and their sufficient statistics.
 
+use smallvec::SmallVec;
+
 use super::{Keeping, Origin, Points};
 use crate::leaf::{Fit, LeafModel};
 use crate::num::short::add;
 use crate::pool::{PointStats, Pool};
-use smallvec::SmallVec;
 
 /// How well a leaf explains its points, under one version of the prior.
 #[derive(Clone, Copy, Debug, Default)]

@@ -130,7 +130,7 @@ impl<M: LeafModel> Cloud<M> {
         self.tree_prior.ln_split(depth) + self.ln_posterior(left, depth + 1) + self.ln_posterior(right, depth + 1)
     }
 
-    pub(in crate::cloud) fn ln_evidence_of(&self, leaf_ix: usize) -> f64 {
+    pub(super) fn ln_evidence_of(&self, leaf_ix: usize) -> f64 {
         self.forest.leaf(leaf_ix).evidence_at(self.version).expect("the queue held every leaf without evidence").ln_evidence
     }
 
