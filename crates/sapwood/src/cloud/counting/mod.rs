@@ -10,11 +10,13 @@ mod moves;
 mod proposals;
 mod prunes;
 mod rooms;
+mod sharing;
 #[cfg(test)]
 mod tests;
 
 use self::proposals::Proposals;
 use self::prunes::Prunes;
+use self::sharing::Sharing;
 use super::landing::Spot;
 use super::{Cloud, StepSizes};
 use crate::config::Evidence;
@@ -44,6 +46,7 @@ pub(super) struct Work<const K: usize> {
     prunes: Prunes,
     proposals: Proposals,
     grown: Vec<usize>,
+    sharing: Sharing<K>,
 }
 
 /// A leaf that the new point has been put in.

@@ -13,7 +13,8 @@ use crate::tree::{Branch, IN_PLACE, NodeId, Place, Points, Stats};
 impl<M: LeafModel> Cloud<M> {
     /// Draw the moves that are still open, and build the trees that result.
     pub(super) fn move_counts<const K: usize>(&mut self, spots: &[Spot], x: &[f64], work: &mut Work<K>) {
-        let Work { line, visits, prunes, proposals, grown, .. } = work;
+        let Work { line, visits, prunes, proposals, grown, sharing, .. } = work;
+        sharing.pruned.clear();
         let mut at = 0;
         while let Some(&Undecided { tree, .. }) = proposals.undecided.get(at) {
             let odds = Odds::against_stay(prunes.odds[tree as usize]);
@@ -33,10 +34,14 @@ impl<M: LeafModel> Cloud<M> {
                 continue;
             }
             let Spot { place, number } = spots[tree as usize];
+            if n_prune > 0 {
+                sharing.pruned.push((self.trees.len() as u32, place.depth() as u32 - 1));
+            }
             let merge = |cloud: &mut Self| cloud.merged_counts::<K>(&place);
             let grow = |cloud: &mut Self, proposal| cloud.grown_counts(&visits[number as usize], proposal, proposals, &line.ln_z);
             self.move_tree(tree as usize, &place, x, n_prune, grown, merge, grow);
         }
+        self.share_pruned(spots, x, visits, sharing);
         self.trees.retain(|tree| tree.n_copies > 0);
     }
 
