@@ -79,16 +79,28 @@ impl Table {
     /// The number that stands under a key, now put there if there was none.
     #[inline]
     pub fn find_or_insert(&mut self, key: u128, number: u32, is_same: impl Fn(u32) -> bool) -> u32 {
+        let (at, found) = self.look_up(key, is_same);
+        found.unwrap_or_else(|| {
+            self.entries.set(at, number);
+            number
+        })
+    }
+
+    /// The number that stands under a key.
+    #[inline]
+    pub fn find(&self, key: u128, is_same: impl Fn(u32) -> bool) -> Option<u32> {
+        self.look_up(key, is_same).1
+    }
+
+    /// Where the number under a key is or would be, and the number.
+    #[inline(always)]
+    fn look_up(&self, key: u128, is_same: impl Fn(u32) -> bool) -> (usize, Option<u32>) {
         // The high half of the product depends on every bit of the key.
         let mut at = (mix(fold(key)) >> 32) as usize & self.mask;
         loop {
             match self.entries.get(at) {
-                None => {
-                    self.entries.set(at, number);
-                    return number;
-                }
-                Some(other) if is_same(other) => return other,
-                Some(_) => at = (at + 1) & self.mask,
+                Some(other) if !is_same(other) => at = (at + 1) & self.mask,
+                found => return (at, found),
             }
         }
     }

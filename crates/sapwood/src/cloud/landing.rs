@@ -17,6 +17,7 @@ pub(super) struct Landing {
     /// The distinct leaves in the order of the trees, and how many particles have each.
     pub leaves: Vec<(usize, u32)>,
     numbers: Marks<u32>,
+    waiting: Vec<u32>,
 }
 
 /// Where an input falls in one tree.
@@ -25,6 +26,13 @@ pub(super) struct Spot {
     pub place: Place,
     /// The leaf's entry in [`Landing::leaves`].
     pub number: u32,
+}
+
+impl AsMut<Place> for Spot {
+    #[inline(always)]
+    fn as_mut(&mut self) -> &mut Place {
+        &mut self.place
+    }
 }
 
 impl Landing {
@@ -46,14 +54,15 @@ impl<M: LeafModel> Cloud<M> {
         if landing.is_at(x) {
             return;
         }
-        let Landing { x: at, is_current, spots, leaves, numbers } = landing;
+        let Landing { x: at, is_current, spots, leaves, numbers, waiting } = landing;
         at.clear();
         at.extend_from_slice(x);
         *is_current = true;
         spots.clear();
         leaves.clear();
         numbers.begin(forest.n_leaf_slots());
-        forest.places(trees.iter().map(|tree| tree.root), x, |place| spots.push(Spot { place, number: 0 }));
+        spots.extend(trees.iter().map(|tree| Spot { place: Place::at_root(tree.root), number: 0 }));
+        forest.descend(spots, x, waiting);
         for (spot, tree) in spots.iter_mut().zip(trees) {
             let leaf = spot.place.leaf();
             match numbers.get(leaf) {

@@ -78,7 +78,8 @@ impl Branch {
 /// Where an input falls in one tree. Hundreds of them are gone through several times a step, so they are small.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    leaf: u32,
+    /// The leaf, once the input has come down to it.
+    node: NodeId,
     depth: u32,
     /// The branch above the leaf, with the top bit set where the leaf is its left child; [`Place::NO_PARENT`] at the root.
     parent: u32,
@@ -88,9 +89,22 @@ impl Place {
     const NO_PARENT: u32 = u32::MAX;
     const LEFT_BIT: u32 = 1 << 31;
 
+    /// Where an input is before it falls.
+    pub fn at_root(root: NodeId) -> Self {
+        Self { node: root, depth: 0, parent: Self::NO_PARENT }
+    }
+
+    /// One level further down.
+    #[inline(always)]
+    fn below(self, branch: &Branch, goes_left: &impl Fn(&Split) -> bool) -> Self {
+        let left = goes_left(&branch.split);
+        let parent = self.node.ix() as u32 | if left { Self::LEFT_BIT } else { 0 };
+        Self { node: branch.child(left), depth: self.depth + 1, parent }
+    }
+
     #[inline]
     pub fn leaf(&self) -> usize {
-        self.leaf as usize
+        self.node.ix()
     }
 
     #[inline]
@@ -262,35 +276,48 @@ impl Forest {
         node.ix()
     }
 
-    /// For each of some trees, the leaf that holds `x`, with what is above it.
-    #[inline(always)]
-    pub fn places(&self, roots: impl Iterator<Item = NodeId>, x: &[f64], visit: impl FnMut(Place)) {
+    /// From roots, go down to the leaves that hold `x`. `waiting` is working space.
+    ///
+    /// All trees go down a level at a time. They do not wait for each other then, as one that is walked after another does when the processor
+    /// has not guessed how deep that is.
+    pub fn descend(&self, places: &mut [impl AsMut<Place>], x: &[f64], waiting: &mut Vec<u32>) {
         // Asked once and not at every branch.
         if x.iter().any(|value| value.is_nan()) {
-            roots.map(|root| self.walk(root, |split| split.goes_left(x))).for_each(visit);
+            self.descend_by(places, waiting, |split| split.goes_left(x));
         } else {
-            roots.map(|root| self.walk(root, |split| x[split.dim as usize] < split.cut)).for_each(visit);
+            self.descend_by(places, waiting, |split| x[split.dim as usize] < split.cut);
+        }
+    }
+
+    #[inline(always)]
+    fn descend_by(&self, places: &mut [impl AsMut<Place>], waiting: &mut Vec<u32>, goes_left: impl Fn(&Split) -> bool) {
+        waiting.clear();
+        waiting.extend(0..places.len() as u32);
+        let mut n_waiting = 0;
+        for ix in 0..places.len() {
+            waiting[n_waiting] = ix as u32;
+            n_waiting += usize::from(!places[ix].as_mut().node.is_leaf());
+        }
+        while n_waiting > 0 {
+            let mut n_left = 0;
+            for at in 0..n_waiting {
+                let ix = waiting[at];
+                let place = places[ix as usize].as_mut();
+                *place = place.below(&self.branches[place.node.ix()], &goes_left);
+                waiting[n_left] = ix;
+                n_left += usize::from(!place.node.is_leaf());
+            }
+            n_waiting = n_left;
         }
     }
 
     /// The leaf that holds `x`, with what is above it.
     pub fn place(&self, root: NodeId, x: &[f64]) -> Place {
-        self.walk(root, |split| split.goes_left(x))
-    }
-
-    #[inline(always)]
-    fn walk(&self, root: NodeId, goes_left: impl Fn(&Split) -> bool) -> Place {
-        let mut node = root;
-        let mut depth = 0;
-        let mut parent = Place::NO_PARENT;
-        while !node.is_leaf() {
-            let branch = &self.branches[node.ix()];
-            let left = goes_left(&branch.split);
-            parent = node.ix() as u32 | if left { Place::LEFT_BIT } else { 0 };
-            node = branch.child(left);
-            depth += 1;
+        let mut place = Place::at_root(root);
+        while !place.node.is_leaf() {
+            place = place.below(&self.branches[place.node.ix()], &|split: &Split| split.goes_left(x));
         }
-        Place { leaf: node.ix() as u32, depth, parent }
+        place
     }
 
     /// The tree in which `replacement` stands where the path of `x` reaches depth `depth`. The old tree is left as it was; the new root

@@ -8,6 +8,7 @@ use crate::num::ln;
 
 impl<M: LeafModel> Cloud<M> {
     /// Find the probabilities of the classes in the leaves of the landing: what is forecast there, and then what particles are weighed by.
+    #[inline(never)]
     pub(in crate::cloud) fn predict_counts<const K: usize>(&mut self)
     where
         Counting: AsMut<Work<K>>,
@@ -38,6 +39,7 @@ impl<M: LeafModel> Cloud<M> {
     }
 
     /// Each tree's mass becomes copies times predictive weight; returns the `ln` of the mean weight over particles.
+    #[inline(never)]
     pub(in crate::cloud) fn weigh_counts<const K: usize>(&mut self, landing: &Landing, slot: u32) -> f64
     where
         Counting: AsMut<Work<K>>,
@@ -59,6 +61,7 @@ impl<M: LeafModel> Cloud<M> {
     }
 
     /// Retire a point from all leaves that hold it.
+    #[inline(never)]
     pub(in crate::cloud) fn retire_count<const K: usize>(&mut self, slot: u32, lambda: f64) {
         let Self { forest, pool, .. } = self;
         let class = pool.classes()[slot as usize] as usize;
@@ -70,14 +73,15 @@ impl<M: LeafModel> Cloud<M> {
     }
 
     /// Put the new point in the leaves of the particles that have survived, and the leaves in line. From now on spots number the visits.
+    #[inline(never)]
     pub(super) fn take_in_counts<const K: usize>(&mut self, spots: &mut [Spot], slot: u32, work: &mut Work<K>) {
         let Work { line, probabilities, visit_of, visits, .. } = work;
-        let Self { forest, pool, .. } = self;
+        let Self { forest, pool, trees, .. } = self;
         let class = pool.classes()[slot as usize] as usize;
         visits.clear();
         visit_of.clear();
         visit_of.resize(probabilities.len(), NONE);
-        for spot in spots {
+        for (ix, spot) in spots.iter_mut().enumerate() {
             let visit = &mut visit_of[spot.number as usize];
             if *visit == NONE {
                 *visit = visits.len() as u32;
@@ -90,10 +94,13 @@ impl<M: LeafModel> Cloud<M> {
                     retired,
                     ln_evidence: f64::NAN,
                     leaf: spot.place.leaf() as u32,
+                    tree: ix as u32,
                     n_points,
                     set_number: NONE,
                     is_pure: active[class] == f64::from(n_points),
                 });
+            } else if trees[ix].n_copies > trees[visits[*visit as usize].tree as usize].n_copies {
+                visits[*visit as usize].tree = ix as u32;
             }
             spot.number = *visit;
         }

@@ -58,6 +58,8 @@ struct Visit<const K: usize> {
     retired: [f64; K],
     ln_evidence: f64,
     leaf: u32,
+    /// A tree that has it.
+    tree: u32,
     n_points: u32,
     /// Stands for the points; not given before it is asked for.
     set_number: u32,
@@ -82,19 +84,48 @@ impl<const K: usize> Line<K> {
     /// Put a leaf in line; returns its place among the results.
     #[inline(always)]
     fn push(&mut self, counts: [f64; K]) -> u32 {
-        let (block, lane) = (self.n_leaves / LANES, self.n_leaves % LANES);
-        if block == self.blocks.len() {
-            self.blocks.push([[0.0; LANES]; K]);
-        }
-        let block = &mut self.blocks[block];
+        let lane = self.n_leaves % LANES;
+        let block = self.block_for(self.n_leaves);
         (0..K).for_each(|class| block[class][lane] = counts[class]);
         self.n_leaves += 1;
         self.n_leaves as u32 - 1
     }
 
+    /// Put two leaves in line, where there are only such pairs; returns the first one's place.
+    #[inline(always)]
+    fn push_two(&mut self, one: [f64; K], other: [f64; K]) -> u32 {
+        let place = self.n_leaves;
+        let block = self.block_for(place);
+        (0..K).for_each(|class| [block[class][place % LANES], block[class][place % LANES + 1]] = [one[class], other[class]]);
+        self.n_leaves += 2;
+        place as u32
+    }
+
+    /// Put two leaves in line again that were there, in the same order as then, before it began anew.
+    #[inline(always)]
+    fn push_two_of_old(&mut self, old: u32) -> u32 {
+        let block = &self.blocks[old as usize / LANES];
+        let lane = old as usize % LANES;
+        let [one, other] = [lane, lane + 1].map(|lane| std::array::from_fn(|class| block[class][lane]));
+        self.push_two(one, other)
+    }
+
+    fn blocks(&self) -> &[[Lane; K]] {
+        &self.blocks[..self.n_leaves.div_ceil(LANES)]
+    }
+
+    #[inline(always)]
+    fn block_for(&mut self, place: usize) -> &mut [Lane; K] {
+        if place / LANES == self.blocks.len() {
+            self.blocks.push([[0.0; LANES]; K]);
+        }
+        &mut self.blocks[place / LANES]
+    }
+
     /// Compute what is waiting.
     fn finish(&mut self, model: &Multinomial) {
-        model.ln_z_blocks(&self.blocks[..self.n_leaves.div_ceil(LANES)], &mut self.ln_z);
+        let n_blocks = self.n_leaves.div_ceil(LANES);
+        model.ln_z_blocks(&self.blocks[..n_blocks], &mut self.ln_z);
         self.ln_z.truncate(self.n_leaves);
     }
 }
@@ -191,13 +222,15 @@ impl<M: LeafModel> Cloud<M> {
         work.proposals.make(self, spots, &work.visits, &work.prunes.odds);
         work.line.begin();
         work.proposals.evaluate(self, &mut work.visits, &mut work.line);
+        work.proposals.screen(self.counts_model(), &work.prunes.odds, &mut work.line);
         work.line.finish(self.counts_model());
-        work.proposals.weigh(self, spots, &work.visits, &work.line.ln_z);
+        work.proposals.weigh(&work.line.ln_z);
         self.move_counts(spots, x, &mut work);
         *self.scratch.counting.as_mut() = work;
     }
 
     /// Keep the evidences that have been computed at their leaves, and weigh the prunes.
+    #[inline(never)]
     fn keep_evidences<const K: usize>(&mut self, work: &mut Work<K>) {
         let Work { line, visits, prunes: Prunes { all, siblings, waiting, .. }, .. } = work;
         let Self { forest, version, .. } = self;

@@ -12,9 +12,10 @@ use crate::tree::{Branch, IN_PLACE, NodeId, Place, Points, Stats};
 
 impl<M: LeafModel> Cloud<M> {
     /// Draw the moves that are still open, and build the trees that result.
+    #[inline(never)]
     pub(super) fn move_counts<const K: usize>(&mut self, spots: &[Spot], x: &[f64], work: &mut Work<K>) {
         let Work { line, visits, prunes, proposals, grown, sharing, .. } = work;
-        sharing.pruned.clear();
+        sharing.begin();
         let mut at = 0;
         while let Some(&Undecided { tree, .. }) = proposals.undecided.get(at) {
             let odds = Odds::against_stay(prunes.odds[tree as usize]);
@@ -34,18 +35,20 @@ impl<M: LeafModel> Cloud<M> {
                 continue;
             }
             let Spot { place, number } = spots[tree as usize];
-            if n_prune > 0 {
-                sharing.pruned.push((self.trees.len() as u32, place.depth() as u32 - 1));
-            }
-            let merge = |cloud: &mut Self| cloud.merged_counts::<K>(&place);
+            let merge = |cloud: &mut Self| {
+                let merged = cloud.merged_counts::<K>(&place);
+                sharing.add(cloud.trees.len(), cloud.forest.leaf(merged.ix()), &place);
+                merged
+            };
             let grow = |cloud: &mut Self, proposal| cloud.grown_counts(&visits[number as usize], proposal, proposals, &line.ln_z);
             self.move_tree(tree as usize, &place, x, n_prune, grown, merge, grow);
         }
-        self.share_pruned(spots, x, visits, sharing);
+        self.share_pruned(x, visits, sharing);
         self.trees.retain(|tree| tree.n_copies > 0);
     }
 
     /// What a leaf's parent is when it has become a leaf.
+    #[inline(never)]
     fn merged_counts<const K: usize>(&mut self, place: &Place) -> NodeId {
         let (parent, _) = place.parent().expect("only a leaf with a parent is pruned");
         let ix = self.forest.new_leaf();
@@ -71,6 +74,7 @@ impl<M: LeafModel> Cloud<M> {
     }
 
     /// What a leaf is when it has been split.
+    #[inline(never)]
     fn grown_counts<const K: usize>(&mut self, visit: &Visit<K>, proposal: usize, proposals: &mut Proposals, ln_z: &[f64]) -> NodeId {
         let division = proposals.outcome(&self.pool, visit, proposal);
         let of_class: &[SlotSet; K] = proposals.rooms.of_class.first_chunk().expect("a set for every class");

@@ -7,7 +7,7 @@ use super::{Line, NONE, Visit, difference, sum};
 use crate::cloud::Cloud;
 use crate::cloud::landing::Spot;
 use crate::cloud::propagate::CERTAIN;
-use crate::leaf::LeafModel;
+use crate::leaf::{LeafModel, Multinomial};
 use crate::num::lanes::exp_all;
 use crate::num::ln;
 use crate::pool::{Pool, SlotSet};
@@ -30,6 +30,10 @@ pub(super) struct Proposals {
     /// The weight of the grow where that of the stay is 1.
     pub grows: Vec<f64>,
     pub rooms: Rooms,
+    /// By tree, `ln` of what the evidence of two leaves is multiplied with for the weight of the grow.
+    ln_factors: Vec<f64>,
+    /// By place in line.
+    ceilings: Vec<f32>,
     /// For tests: to propose to everybody.
     #[cfg(test)]
     pub asks_everybody: bool,
@@ -60,17 +64,21 @@ impl Proposals {
     /// points are all of one class, no grow explains them better than a stay does: `ln Z` is convex in the counts, and zero where there are
     /// none, so that of the two children together does not exceed the leaf's. What is left are the prior's odds, and a uniform that picks
     /// the stay against these picks it against every proposal.
+    #[inline(never)]
     pub fn make<M: LeafModel, const K: usize>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &[Visit<K>], odds_of_prune: &[f64]) {
-        let Self { random, undecided, n_candidates, all, .. } = self;
+        let Self { random, undecided, n_candidates, all, ln_factors, .. } = self;
         let (seed, step, n_inputs, min_leaf) = (cloud.seed, cloud.step, cloud.settings.n_inputs, cloud.settings.min_leaf);
         random.draw(seed, step, cloud.n_particles(), Purpose::Propagate);
         *n_candidates = cloud.settings.n_candidates;
+        let ln_n_candidates = ln(*n_candidates as f64);
+        ln_factors.clear();
         // Who is undecided is anybody's guess, so the processor is not asked to: each is written down as if it were, and counted if it is.
         undecided.resize(random.uniform.len() + 1, Undecided::default());
         let mut n_undecided = 0;
         let mut particle = 0;
         for (ix, ((tree, &Spot { place, number }), prune)) in cloud.trees.iter().zip(spots).zip(odds_of_prune).enumerate() {
-            let &Visit { n_points, is_pure, .. } = &visits[number as usize];
+            let &Visit { n_points, is_pure, ln_evidence, .. } = &visits[number as usize];
+            ln_factors.push(cloud.tree_prior.ln_odds_of_grow(place.depth()) - ln_n_candidates - ln_evidence);
             let most = if n_points as usize / 2 < min_leaf {
                 0.0
             } else if is_pure {
@@ -108,6 +116,50 @@ impl Proposals {
         Arch::new().dispatch(Evaluation { proposals: self, pool: &cloud.pool, visits, line });
     }
 
+    /// Take those out of line again whose particles stay, whatever precisely the evidences are.
+    #[inline(never)]
+    pub fn screen<const K: usize>(&mut self, model: &Multinomial, odds_of_prune: &[f64], line: &mut Line<K>) {
+        #[cfg(test)]
+        if self.asks_everybody {
+            return;
+        }
+        if !model.has_ceilings() {
+            return;
+        }
+        let Self { undecided, n_candidates, all, children, ceilings, ln_factors, .. } = self;
+        let n_candidates = *n_candidates;
+        model.ln_z_ceilings(line.blocks(), ceilings);
+        line.begin();
+        // All together weigh at most as if each were the best.
+        let ln_n_candidates = ln(n_candidates as f64);
+        let mut n_kept = 0;
+        for at in 0..undecided.len() {
+            let Undecided { tree, uniform, .. } = undecided[at];
+            let mut highest = f32::NEG_INFINITY;
+            for &left in &children[at * n_candidates..][..n_candidates] {
+                if let Some(&[left, right]) = ceilings.get(left as usize..).and_then(|rest| rest.first_chunk()) {
+                    highest = if left + right > highest { left + right } else { highest };
+                }
+            }
+            let ln_grow = f64::from(highest) + ln_factors[tree as usize] + ln_n_candidates;
+            // A stay is what is drawn if `uniform (1 + prune + grow) < 1`.
+            let enough = (1.0 - uniform * (1.0 + odds_of_prune[tree as usize])) / uniform;
+            if enough > 0.0 && ln_grow < floor_of_ln(enough) - MARGIN {
+                continue;
+            }
+            undecided[n_kept] = undecided[at];
+            for candidate in 0..n_candidates {
+                let (from, to) = (at * n_candidates + candidate, n_kept * n_candidates + candidate);
+                all[to] = all[from];
+                children[to] = if children[from] == NONE { NONE } else { line.push_two_of_old(children[from]) };
+            }
+            n_kept += 1;
+        }
+        undecided.truncate(n_kept);
+        all.truncate(n_kept * n_candidates);
+        children.truncate(n_kept * n_candidates);
+    }
+
     /// What a proposal would do.
     pub fn outcome<const K: usize>(&mut self, pool: &Pool, visit: &Visit<K>, proposal: usize) -> Division {
         let Proposal { u, dim, .. } = self.all[proposal];
@@ -116,15 +168,14 @@ impl Proposals {
     }
 
     /// The weights of all proposals relative to their trees' stays.
-    pub fn weigh<M: LeafModel, const K: usize>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &[Visit<K>], ln_z: &[f64]) {
-        let Self { undecided, n_candidates, children, grows, .. } = self;
-        let ln_n_candidates = ln(*n_candidates as f64);
+    #[inline(never)]
+    pub fn weigh(&mut self, ln_z: &[f64]) {
+        let Self { undecided, n_candidates, children, grows, ln_factors, .. } = self;
         grows.clear();
         for (&Undecided { tree, .. }, own) in undecided.iter().zip(children.chunks_exact(*n_candidates)) {
-            let Spot { place, number } = spots[tree as usize];
-            let ln_odds = cloud.tree_prior.ln_odds_of_grow(place.depth()) - ln_n_candidates - visits[number as usize].ln_evidence;
+            let ln_factor = ln_factors[tree as usize];
             grows.extend(own.iter().map(|&left| match ln_z.get(left as usize..left as usize + 2) {
-                Some(children) => (ln_odds + (children[0] + children[1])).min(CERTAIN),
+                Some(children) => (ln_factor + (children[0] + children[1])).min(CERTAIN),
                 None => f64::NEG_INFINITY,
             }));
         }
@@ -153,11 +204,9 @@ impl<const K: usize> WithSimd for Evaluation<'_, K> {
         let Self { proposals: Proposals { all, children, rooms, .. }, pool, visits, line } = self;
         children.clear();
         let of_class: [SlotSet; K] = *rooms.of_class.first_chunk().expect("a set for every class");
+        visits.iter_mut().for_each(|visit| visit.set_number = rooms.number(visit.points));
         children.extend(all.iter().map(|&Proposal { u, dim, visit }| {
-            let visit = &mut visits[visit as usize];
-            if visit.set_number == NONE {
-                visit.set_number = rooms.number(visit.points);
-            }
+            let visit = &visits[visit as usize];
             match rooms.divide(pool, visit.points, visit.n_points, visit.set_number, dim, u) {
                 Some(division) => visit.line_up_children(&division, &of_class, line),
                 None => NONE,
@@ -175,10 +224,16 @@ impl<const K: usize> Visit<K> {
         let share = division.share(self.n_points);
         let left_retired = self.retired.map(|count| share * count);
         let right_retired = difference(self.retired, left_retired);
-        let place = line.push(sum(left, left_retired));
-        line.push(sum(right, right_retired));
-        place
+        line.push_two(sum(left, left_retired), sum(right, right_retired))
     }
+}
+
+/// What `ln x` is not below, for positive `x`: the exponent and, in place of the logarithm of the mantissa, its chord.
+#[inline(always)]
+fn floor_of_ln(x: f64) -> f64 {
+    const ONE: f64 = (1u64 << 52) as f64;
+    const BIAS: f64 = 1023.0;
+    (x.to_bits() as i64 as f64 * (1.0 / ONE) - BIAS) * std::f64::consts::LN_2
 }
 
 impl Division {

@@ -37,6 +37,7 @@ pub(super) struct Prune {
 
 impl Prunes {
     /// The weights of all prunes relative to their trees' stays.
+    #[inline(never)]
     pub fn weigh<M: LeafModel, const K: usize>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &[Visit<K>]) {
         let Self { all, of_tree, odds, .. } = self;
         odds.clear();
@@ -51,6 +52,7 @@ impl Prunes {
 
 impl<M: LeafModel> Cloud<M> {
     /// Put in line the leaves that prunes would lead to, and those of which they would be made.
+    #[inline(never)]
     pub(super) fn consider_prunes_of_counts<const K: usize>(&mut self, spots: &[Spot], work: &mut Work<K>) {
         let Work { line, visits, prunes: Prunes { all, number, siblings, waiting, of_tree, .. }, .. } = work;
         let Self { forest, tree_prior, version, .. } = self;

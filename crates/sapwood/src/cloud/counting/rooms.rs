@@ -21,7 +21,10 @@ pub(super) struct Rooms {
 }
 
 /// Values that are compared with a cut at a time.
-const CHUNK: usize = 16;
+const CHUNK: usize = 8;
+/// As many values as they are the last of as many chunks.
+const HALF: usize = CHUNK * CHUNK;
+const _: () = assert!(SlotSet::ROOM == 2 * HALF);
 
 /// The points in the order of one input.
 #[derive(Clone, Debug)]
@@ -30,8 +33,8 @@ struct Column {
     n_values: usize,
     /// Ascending; what is beyond the last is above all.
     sorted: [f64; SlotSet::ROOM],
-    /// The last of every chunk of them.
-    lasts: [f64; SlotSet::ROOM / CHUNK],
+    /// The last of every chunk of them, by half.
+    lasts: [[f64; CHUNK]; 2],
     /// First none, then the one with the smallest value, then the two with the smallest, and so on; to the end, all that have a value.
     below: [SlotSet; SlotSet::ROOM + 1],
 }
@@ -52,7 +55,7 @@ impl Default for Column {
             is_made: false,
             n_values: 0,
             sorted: [f64::INFINITY; SlotSet::ROOM],
-            lasts: [f64::INFINITY; SlotSet::ROOM / CHUNK],
+            lasts: [[f64::INFINITY; CHUNK]; 2],
             below: [SlotSet::default(); SlotSet::ROOM + 1],
         }
     }
@@ -67,7 +70,7 @@ impl Column {
         *n_values = values.len();
         sorted[..values.len()].copy_from_slice(values);
         sorted[values.len()..].fill(f64::INFINITY);
-        lasts.iter_mut().zip(sorted.as_chunks::<CHUNK>().0).for_each(|(last, chunk)| *last = chunk[CHUNK - 1]);
+        lasts.as_flattened_mut().iter_mut().zip(sorted.as_chunks::<CHUNK>().0).for_each(|(last, chunk)| *last = chunk[CHUNK - 1]);
         below.fill(SlotSet::default());
         for (slot, &rank) in ranked.ranks().iter().enumerate() {
             // Missing values rank above all others.
@@ -96,12 +99,13 @@ impl Column {
         n_before
     }
 
-    /// How many values are below a cut that is not above all of them: first how many chunks, then how many of the next.
+    /// How many values are below a cut that is not above all of them: first which half, then how many chunks, then how many of the next.
     #[inline(always)]
     fn n_below(&self, cut: f64) -> usize {
-        let n_chunks = count_below(&self.lasts, cut);
-        let (chunks, _) = self.sorted.as_chunks::<CHUNK>();
-        n_chunks * CHUNK + count_below(&chunks[n_chunks % chunks.len()], cut)
+        let half = usize::from(self.sorted[HALF - 1] < cut);
+        let chunk = half * CHUNK + count_below(&self.lasts[half], cut);
+        let (chunks, _) = self.sorted.as_chunks();
+        chunk * CHUNK + count_below(&chunks[chunk % chunks.len()], cut)
     }
 
     /// Points of a set that are below a rank.
@@ -201,12 +205,9 @@ impl Rooms {
     }
 }
 
-/// All are compared, whatever is found, so that many are at once.
+/// All are compared, whatever is found, so that many are at once: by the sign of a difference, which is a number like others. Of comparisons
+/// the compiler makes bits, and packs and unpacks them.
 #[inline(always)]
-fn count_below<const N: usize>(values: &[f64; N], cut: f64) -> usize {
-    let mut n_below = 0;
-    for value in values {
-        n_below += u64::from(*value < cut);
-    }
-    n_below as usize
+fn count_below(values: &[f64; CHUNK], cut: f64) -> usize {
+    values.iter().map(|value| (value - cut).to_bits() >> 63).sum::<u64>() as usize
 }

@@ -3,6 +3,10 @@
 //! With counts `a_k`, `n = sum a_k`, `K` classes and `a0` pseudo-counts a class:
 //! `ln Z = lnG(K a0) - lnG(K a0 + n) + sum_k [lnG(a0 + a_k) - lnG(a0)]`, predictive `(a_k + a0) / (n + K a0)`.
 
+mod ceilings;
+#[cfg(test)]
+mod tests;
+
 use pulp::{Arch, WithSimd};
 
 use super::{Batch, Fit, LeafModel, SWAMPED};
@@ -302,7 +306,3 @@ impl<const K: usize> WithSimd for Blocks<'_, K> {
         }
     }
 }
-
-#[cfg(test)]
-#[path = "multinomial_tests.rs"]
-mod tests;
