@@ -96,10 +96,10 @@ impl Place {
 
     /// One level further down.
     #[inline(always)]
-    fn below(self, branch: &Branch, goes_left: &impl Fn(&Split) -> bool) -> Self {
+    fn below(self, branch: &Branch, depth: u32, goes_left: &impl Fn(&Split) -> bool) -> Self {
         let left = goes_left(&branch.split);
         let parent = self.node.ix() as u32 | if left { Self::LEFT_BIT } else { 0 };
-        Self { node: branch.child(left), depth: self.depth + 1, parent }
+        Self { node: branch.child(left), depth, parent }
     }
 
     #[inline]
@@ -165,6 +165,16 @@ impl Forest {
 
     pub fn n_branch_slots(&self) -> usize {
         self.branches.len()
+    }
+
+    /// List the leaves in use for which something holds.
+    #[inline(always)]
+    pub fn list_live_leaves(&self, list: &mut Vec<u32>, holds: impl Fn(&LeafNode) -> bool) {
+        list.clear();
+        list.extend(0..self.leaves.len() as u32);
+        let n_live = keep_those(list, |ix| self.leaf_refs[ix as usize] > 0);
+        let n_kept = keep_those(&mut list[..n_live], |ix| holds(&self.leaves[ix as usize]));
+        list.truncate(n_kept);
     }
 
     /// Indices of the leaves in use.
@@ -293,21 +303,15 @@ impl Forest {
     fn descend_by(&self, places: &mut [impl AsMut<Place>], waiting: &mut Vec<u32>, goes_left: impl Fn(&Split) -> bool) {
         waiting.clear();
         waiting.extend(0..places.len() as u32);
-        let mut n_waiting = 0;
-        for ix in 0..places.len() {
-            waiting[n_waiting] = ix as u32;
-            n_waiting += usize::from(!places[ix].as_mut().node.is_leaf());
-        }
+        let mut n_waiting = keep_those(waiting, |ix| !places[ix as usize].as_mut().node.is_leaf());
+        let mut depth = 0;
         while n_waiting > 0 {
-            let mut n_left = 0;
-            for at in 0..n_waiting {
-                let ix = waiting[at];
+            depth += 1;
+            n_waiting = keep_those(&mut waiting[..n_waiting], |ix| {
                 let place = places[ix as usize].as_mut();
-                *place = place.below(&self.branches[place.node.ix()], &goes_left);
-                waiting[n_left] = ix;
-                n_left += usize::from(!place.node.is_leaf());
-            }
-            n_waiting = n_left;
+                *place = place.below(&self.branches[place.node.ix()], depth, &goes_left);
+                !place.node.is_leaf()
+            });
         }
     }
 
@@ -315,7 +319,7 @@ impl Forest {
     pub fn place(&self, root: NodeId, x: &[f64]) -> Place {
         let mut place = Place::at_root(root);
         while !place.node.is_leaf() {
-            place = place.below(&self.branches[place.node.ix()], &|split: &Split| split.goes_left(x));
+            place = place.below(&self.branches[place.node.ix()], place.depth + 1, &|split: &Split| split.goes_left(x));
         }
         place
     }
@@ -373,6 +377,19 @@ impl Forest {
     pub fn refs(&self, node: NodeId) -> u32 {
         if node.is_leaf() { self.leaf_refs[node.ix()] } else { self.branch_refs[node.ix()] }
     }
+}
+
+/// Move those for which something holds to the front; returns how many there are. Each is written down as if it were one, and counted if it
+/// is: which are is anybody's guess, and the processor is not asked to.
+#[inline(always)]
+fn keep_those(list: &mut [u32], mut holds: impl FnMut(u32) -> bool) -> usize {
+    let mut n_kept = 0;
+    for at in 0..list.len() {
+        let one = list[at];
+        list[n_kept] = one;
+        n_kept += usize::from(holds(one));
+    }
+    n_kept
 }
 
 fn pick_two(leaves: &mut [LeafNode], a: usize, b: usize) -> (&mut LeafNode, &mut LeafNode) {

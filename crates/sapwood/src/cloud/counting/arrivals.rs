@@ -63,13 +63,13 @@ impl<M: LeafModel> Cloud<M> {
     /// Retire a point from all leaves that hold it.
     #[inline(never)]
     pub(in crate::cloud) fn retire_count<const K: usize>(&mut self, slot: u32, lambda: f64) {
-        let Self { forest, pool, .. } = self;
+        let Self { forest, pool, scratch, .. } = self;
         let class = pool.classes()[slot as usize] as usize;
-        forest.for_each_live_leaf_mut(|leaf| {
-            if leaf.points.set().contains(slot) {
-                leaf.count_out::<K>(pool, slot, class, lambda);
-            }
-        });
+        let holders = &mut scratch.counting.holders;
+        forest.list_live_leaves(holders, |leaf| leaf.points.set().contains(slot));
+        for &leaf in &*holders {
+            forest.leaf_mut(leaf as usize).count_out::<K>(pool, slot, class, lambda);
+        }
     }
 
     /// Put the new point in the leaves of the particles that have survived, and the leaves in line. From now on spots number the visits.

@@ -15,7 +15,7 @@ mod sharing;
 mod tests;
 
 use self::proposals::Proposals;
-use self::prunes::Prunes;
+use self::prunes::{Prune, Prunes};
 use self::sharing::Sharing;
 use super::landing::Spot;
 use super::{Cloud, StepSizes};
@@ -33,6 +33,8 @@ pub(super) struct Counting {
     two: Work<2>,
     three: Work<3>,
     four: Work<4>,
+    /// Leaves that hold the point that is retired.
+    holders: Vec<u32>,
 }
 
 /// Working space for `K` classes.
@@ -218,7 +220,7 @@ impl<M: LeafModel> Cloud<M> {
         self.consider_prunes_of_counts(spots, &mut work);
         work.line.finish(self.counts_model());
         self.keep_evidences(&mut work);
-        work.prunes.weigh(self, spots, &work.visits);
+        work.prunes.weigh();
         work.proposals.make(self, spots, &work.visits, &work.prunes.odds);
         work.line.begin();
         work.proposals.evaluate(self, &mut work.visits, &mut work.line);
@@ -232,7 +234,7 @@ impl<M: LeafModel> Cloud<M> {
     /// Keep the evidences that have been computed at their leaves, and weigh the prunes.
     #[inline(never)]
     fn keep_evidences<const K: usize>(&mut self, work: &mut Work<K>) {
-        let Work { line, visits, prunes: Prunes { all, siblings, waiting, .. }, .. } = work;
+        let Work { line, visits, prunes: Prunes { all, siblings, waiting, weights, .. }, .. } = work;
         let Self { forest, version, .. } = self;
         for (visit, &ln_z) in visits.iter_mut().zip(&line.ln_z) {
             visit.ln_evidence = ln_z;
@@ -242,12 +244,13 @@ impl<M: LeafModel> Cloud<M> {
             forest.leaf_mut(leaf as usize).set_evidence(evidence(line.ln_z[place as usize]), *version);
         }
         let mut start = 0;
-        for prune in all {
-            let end = prune.siblings_end as usize;
-            let ln_siblings: f64 = siblings[start..end].iter().map(|&leaf| forest.leaf(leaf as usize).last_evidence().ln_z).sum();
-            prune.ln_weight = prune.ln_prior + line.ln_z[prune.merged as usize] - ln_siblings;
-            start = end;
-        }
+        weights.clear();
+        weights.extend(all.iter().map(|&Prune { ln_prior, visit, merged, siblings_end }| {
+            let own = &siblings[start..siblings_end as usize];
+            start = siblings_end as usize;
+            let ln_siblings: f64 = own.iter().map(|&leaf| forest.leaf(leaf as usize).last_evidence().ln_z).sum();
+            ln_prior + line.ln_z[merged as usize] - ln_siblings - visits[visit as usize].ln_evidence
+        }));
     }
 }
 

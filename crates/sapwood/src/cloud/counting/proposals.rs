@@ -34,6 +34,8 @@ pub(super) struct Proposals {
     ln_factors: Vec<f64>,
     /// By place in line.
     ceilings: Vec<f32>,
+    /// Which of the undecided still are.
+    still_open: Vec<u32>,
     /// For tests: to propose to everybody.
     #[cfg(test)]
     pub asks_everybody: bool,
@@ -126,38 +128,38 @@ impl Proposals {
         if !model.has_ceilings() {
             return;
         }
-        let Self { undecided, n_candidates, all, children, ceilings, ln_factors, .. } = self;
+        let Self { undecided, n_candidates, all, children, ceilings, ln_factors, still_open, .. } = self;
         let n_candidates = *n_candidates;
         model.ln_z_ceilings(line.blocks(), ceilings);
-        line.begin();
         // All together weigh at most as if each were the best.
-        let ln_n_candidates = ln(n_candidates as f64);
-        let mut n_kept = 0;
-        for at in 0..undecided.len() {
-            let Undecided { tree, uniform, .. } = undecided[at];
-            let mut highest = f32::NEG_INFINITY;
-            for &left in &children[at * n_candidates..][..n_candidates] {
-                if let Some(&[left, right]) = ceilings.get(left as usize..).and_then(|rest| rest.first_chunk()) {
-                    highest = if left + right > highest { left + right } else { highest };
-                }
-            }
-            let ln_grow = f64::from(highest) + ln_factors[tree as usize] + ln_n_candidates;
+        let ln_margin = ln(n_candidates as f64) + MARGIN;
+        still_open.resize(undecided.len(), 0);
+        let mut n_open = 0;
+        for (at, (&Undecided { tree, uniform, .. }, own)) in undecided.iter().zip(children.chunks_exact(n_candidates)).enumerate() {
+            let ceiling_of = |&left: &u32| match ceilings.get(left as usize..left as usize + 2) {
+                Some(both) => both[0] + both[1],
+                None => f32::NEG_INFINITY,
+            };
+            let highest = own.iter().map(ceiling_of).fold(f32::NEG_INFINITY, |highest, one| if one > highest { one } else { highest });
+            let ln_grow = f64::from(highest) + ln_factors[tree as usize] + ln_margin;
             // A stay is what is drawn if `uniform (1 + prune + grow) < 1`.
             let enough = (1.0 - uniform * (1.0 + odds_of_prune[tree as usize])) / uniform;
-            if enough > 0.0 && ln_grow < floor_of_ln(enough) - MARGIN {
-                continue;
-            }
-            undecided[n_kept] = undecided[at];
+            let stays = (enough > 0.0) & (ln_grow < floor_of_ln(enough));
+            still_open[n_open] = at as u32;
+            n_open += usize::from(!stays);
+        }
+        line.begin();
+        for (to, &at) in still_open[..n_open].iter().enumerate() {
+            undecided[to] = undecided[at as usize];
             for candidate in 0..n_candidates {
-                let (from, to) = (at * n_candidates + candidate, n_kept * n_candidates + candidate);
+                let (from, to) = (at as usize * n_candidates + candidate, to * n_candidates + candidate);
                 all[to] = all[from];
                 children[to] = if children[from] == NONE { NONE } else { line.push_two_of_old(children[from]) };
             }
-            n_kept += 1;
         }
-        undecided.truncate(n_kept);
-        all.truncate(n_kept * n_candidates);
-        children.truncate(n_kept * n_candidates);
+        undecided.truncate(n_open);
+        all.truncate(n_open * n_candidates);
+        children.truncate(n_open * n_candidates);
     }
 
     /// What a proposal would do.

@@ -18,35 +18,34 @@ pub(super) struct Prunes {
     pub siblings: Vec<u32>,
     /// Leaves that had no evidence yet, and their places in line.
     pub waiting: Vec<(u32, u32)>,
-    /// By tree, its prune, and the weight of that where the weight of the stay is 1.
+    /// By prune, its weight where that of the stay is 1; first as `ln`.
+    pub weights: Vec<f64>,
+    /// By tree, its prune, and the weight of that.
     of_tree: Vec<u32>,
     pub odds: Vec<f64>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prune {
-    /// `ln` of the prior of one leaf in place of the branch and all that is on its other side.
+    /// `ln` of the prior of one leaf in place of the branch and all that is below it.
     pub ln_prior: f64,
-    /// The same of prior and evidence, once it is known.
-    pub ln_weight: f64,
+    /// The visit to the leaf on the input's side.
+    pub visit: u32,
     /// The merged leaf's place in line.
     pub merged: u32,
-    /// Where its leaves end in [`Prunes::siblings`].
+    /// Where the leaves on the other side end in [`Prunes::siblings`].
     pub siblings_end: u32,
 }
 
 impl Prunes {
     /// The weights of all prunes relative to their trees' stays.
     #[inline(never)]
-    pub fn weigh<M: LeafModel, const K: usize>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &[Visit<K>]) {
-        let Self { all, of_tree, odds, .. } = self;
+    pub fn weigh(&mut self) {
+        let Self { weights, of_tree, odds, .. } = self;
+        weights.iter_mut().for_each(|ln_weight| *ln_weight = ln_weight.min(CERTAIN));
+        exp_all(weights);
         odds.clear();
-        odds.extend(spots.iter().zip(&*of_tree).map(|(&Spot { place, number }, &prune)| {
-            let Some(prune) = all.get(prune as usize) else { return f64::NEG_INFINITY };
-            let ln_stay = cloud.tree_prior.ln_stop(place.depth()) + visits[number as usize].ln_evidence;
-            (prune.ln_weight - ln_stay).min(CERTAIN)
-        }));
-        exp_all(odds);
+        odds.extend(of_tree.iter().map(|&prune| weights.get(prune as usize).copied().unwrap_or(0.0)));
     }
 }
 
@@ -82,9 +81,9 @@ impl<M: LeafModel> Cloud<M> {
                 merge.add(forest, tree_prior, sibling, depth);
             }
             let Merge { counts, ln_prior, .. } = merge;
-            let ln_prior = tree_prior.ln_stop(depth - 1) - tree_prior.ln_split(depth - 1) - ln_prior;
+            let ln_prior = tree_prior.ln_stop(depth - 1) - tree_prior.ln_split(depth - 1) - tree_prior.ln_stop(depth) - ln_prior;
             let (merged, siblings_end) = (line.push(counts), siblings.len() as u32);
-            all.push(Prune { ln_prior, ln_weight: f64::NEG_INFINITY, merged, siblings_end });
+            all.push(Prune { ln_prior, visit, merged, siblings_end });
         }
     }
 }
