@@ -36,7 +36,7 @@ impl Split {
 }
 
 /// A branch or a leaf of the forest; the top bit tells which.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(u32);
 
 const LEAF_BIT: u32 = 1 << 31;

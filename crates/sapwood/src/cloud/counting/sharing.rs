@@ -18,6 +18,15 @@ pub(super) struct Sharing<const K: usize> {
     pruned: Vec<Pruned<K>>,
     /// Their leaves by what is in them.
     by_content: Table,
+    /// Trees with such leaves, in lists.
+    holders: Vec<Holder>,
+}
+
+/// A tree that has a leaf with some content, and where the list goes on.
+#[derive(Clone, Copy, Debug)]
+struct Holder {
+    tree: u32,
+    next: u32,
 }
 
 /// A tree that has been pruned, and what is in the merged leaf.
@@ -27,9 +36,9 @@ struct Pruned<const K: usize> {
     retired: [f64; K],
     tree: u32,
     depth: u32,
-    /// The first of those with the same content, and a tree that has such a leaf: of the first, once it is known.
+    /// The first of those with the same content, and, of the first, where the list of trees with such leaves begins.
     first: u32,
-    other_tree: u32,
+    holders: u32,
 }
 
 impl<const K: usize> Sharing<K> {
@@ -41,7 +50,18 @@ impl<const K: usize> Sharing<K> {
     pub fn add(&mut self, tree: usize, merged: &LeafNode, place: &Place) {
         let depth = place.depth() as u32 - 1;
         let (points, retired) = (merged.points.set(), retired(merged));
-        self.pruned.push(Pruned { points, retired, tree: tree as u32, depth, first: NONE, other_tree: NONE });
+        self.pruned.push(Pruned { points, retired, tree: tree as u32, depth, first: NONE, holders: NONE });
+    }
+}
+
+impl<const K: usize> Pruned<K> {
+    fn holds(&self, points: SlotSet, retired: &[f64; K]) -> bool {
+        self.points == points && same_bits(&self.retired, retired)
+    }
+
+    fn add_holder(&mut self, tree: u32, holders: &mut Vec<Holder>) {
+        holders.push(Holder { tree, next: self.holders });
+        self.holders = holders.len() as u32 - 1;
     }
 }
 
@@ -53,37 +73,41 @@ impl<M: LeafModel> Cloud<M> {
     /// Let the trees that have been pruned share what other trees have. Those without copies are still in their places.
     #[inline(never)]
     pub(super) fn share_pruned<const K: usize>(&mut self, x: &[f64], visits: &[Visit<K>], sharing: &mut Sharing<K>) {
-        let Sharing { pruned, by_content } = sharing;
+        let Sharing { pruned, by_content, holders } = sharing;
         by_content.begin(4 * pruned.len());
+        holders.clear();
         for at in 0..pruned.len() {
             let Pruned { points, retired, .. } = pruned[at];
-            let is_same = |other: u32| pruned[other as usize].points == points && same_bits(&pruned[other as usize].retired, &retired);
-            pruned[at].first = by_content.find_or_insert(key(points, &retired), at as u32, is_same);
+            pruned[at].first =
+                by_content.find_or_insert(key(points, &retired), at as u32, |other| pruned[other as usize].holds(points, &retired));
         }
-        for visit in visits {
-            let is_same = |other: u32| pruned[other as usize].points == visit.points && same_bits(&pruned[other as usize].retired, &visit.retired);
-            if let Some(first) = by_content.find(key(visit.points, &visit.retired), is_same) {
-                if self.trees[visit.tree as usize].n_copies > 0 {
-                    pruned[first as usize].other_tree = visit.tree;
-                }
+        for &Visit { points, ref retired, tree, .. } in visits {
+            let found = by_content.find(key(points, retired), |other| pruned[other as usize].holds(points, retired));
+            if let Some(first) = found.filter(|_| self.trees[tree as usize].n_copies > 0) {
+                pruned[first as usize].add_holder(tree, holders);
             }
         }
         for at in 0..pruned.len() {
             let Pruned { tree, depth, first, .. } = pruned[at];
-            let first = &mut pruned[first as usize];
-            if first.other_tree == NONE {
-                first.other_tree = tree;
-            } else {
-                self.share(tree as usize, first.other_tree as usize, x, depth);
+            let mut next = pruned[first as usize].holders;
+            let is_shared = loop {
+                let Some(&Holder { tree: other, next: after }) = holders.get(next as usize) else { break false };
+                if self.share(tree as usize, other as usize, x, depth) {
+                    break true;
+                }
+                next = after;
+            };
+            if !is_shared {
+                pruned[first as usize].add_holder(tree, holders);
             }
         }
     }
 
-    /// Let a tree share what is at the input with another that has the same there, from `depth` on and as far up as they agree.
-    fn share(&mut self, tree: usize, with: usize, x: &[f64], depth: u32) {
+    /// Let a tree share what is at the input with another that has the same there, from `depth` on and as far up as they agree. False if it has not.
+    fn share(&mut self, tree: usize, with: usize, x: &[f64], depth: u32) -> bool {
         if self.trees[tree].lambda_ix != self.trees[with].lambda_ix {
             // What trees with different factors share comes apart when it forgets.
-            return;
+            return false;
         }
         let Self { forest, trees, .. } = self;
         let (mut own, mut others) = (trees[tree].root, trees[with].root);
@@ -91,12 +115,12 @@ impl<M: LeafModel> Cloud<M> {
         let (mut above, mut instead, mut shared) = (None, own, others);
         for _ in 0..depth {
             if others.is_leaf() {
-                return;
+                return false;
             }
             let (branch, other_branch) = (forest.branch(own.ix()), forest.branch(others.ix()));
             if branch.split != other_branch.split {
                 // The same points, but in another box.
-                return;
+                return false;
             }
             let left = branch.split.goes_left(x);
             let parted = branch.child(!left) != other_branch.child(!left);
@@ -106,8 +130,8 @@ impl<M: LeafModel> Cloud<M> {
                 (above, instead, shared) = (Some((here, left)), own, others);
             }
         }
-        if !others.is_leaf() || own == others || !same_bits(&forest.leaf(own.ix()).retired, &forest.leaf(others.ix()).retired) {
-            return;
+        if !others.is_leaf() || !same_bits(&forest.leaf(own.ix()).retired, &forest.leaf(others.ix()).retired) {
+            return false;
         }
         forest.retain(shared);
         match above {
@@ -116,5 +140,6 @@ impl<M: LeafModel> Cloud<M> {
             None => trees[tree].root = shared,
         }
         self.release(instead);
+        true
     }
 }

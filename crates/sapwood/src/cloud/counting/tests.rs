@@ -1,9 +1,11 @@
+use std::collections::{HashMap, HashSet};
+
 use super::{Counting, Work};
 use crate::cloud::{Cloud, Tree};
 use crate::config::{CloudConfig, Leaf, Task};
 use crate::leaf::{LeafModel, Multinomial};
 use crate::rng::{Purpose, Stream};
-use crate::tree::{Forest, Keeping, NodeId, Split};
+use crate::tree::{Branch, Forest, Keeping, NodeId, Split};
 
 struct Case {
     n_classes: usize,
@@ -118,8 +120,8 @@ fn counting_finds_the_trees_that_the_general_step_finds() {
     }
 }
 
-/// Fails if the limit is below what some proposal weighs: odds of another depth, a leaf taken for one of one class, or a margin that
-/// rounding exceeds.
+/// Fails if the limit is below what some proposal weighs, or the ceiling of its evidence: odds of another depth, a leaf taken for one of one
+/// class, a particle that prunes taken for one that stays, or a margin that rounding exceeds.
 #[test]
 fn who_is_not_asked_would_have_stayed() {
     fn check<const K: usize>(case: &Case)
@@ -146,6 +148,63 @@ fn who_is_not_asked_would_have_stayed() {
             2 => check::<2>(&case),
             3 => check::<3>(&case),
             _ => check::<4>(&case),
+        }
+    }
+}
+
+/// The nodes of all trees, and the leaves that differ in what is above them or in what has been retired in them.
+fn count_nodes(cloud: &Cloud<Multinomial>) -> (HashMap<NodeId, u32>, usize) {
+    fn visit(
+        cloud: &Cloud<Multinomial>,
+        node: NodeId,
+        above: &mut Vec<u64>,
+        n_refs: &mut HashMap<NodeId, u32>,
+        contents: &mut HashSet<Vec<u64>>,
+    ) {
+        let first_time = !n_refs.contains_key(&node);
+        *n_refs.entry(node).or_default() += 1;
+        if !first_time {
+            return;
+        }
+        if node.is_leaf() {
+            let retired = cloud.forest.leaf(node.ix()).retired.iter().map(|count| count.to_bits());
+            contents.insert(above.iter().copied().chain(retired).collect());
+            return;
+        }
+        let &Branch { split, left, right } = cloud.forest.branch(node.ix());
+        for (child, side) in [(left, 0), (right, 1)] {
+            above.extend([u64::from(split.dim), split.cut.to_bits(), side]);
+            visit(cloud, child, above, n_refs, contents);
+            above.truncate(above.len() - 3);
+        }
+    }
+    let (mut n_refs, mut contents) = (HashMap::new(), HashSet::new());
+    for tree in &cloud.trees {
+        visit(cloud, tree.root, &mut Vec::new(), &mut n_refs, &mut contents);
+    }
+    (n_refs, contents.len())
+}
+
+/// Fails if pruned trees do not share what is there already, or if one that does leaves a reference too many or too few.
+#[test]
+fn what_is_there_already_is_shared() {
+    for case in CASES {
+        let mut cloud = case.cloud(200, 60);
+        let mut noise = Stream::new(3, 0, 0, Purpose::Sample);
+        let (mut n_leaves, mut n_contents) = (0, 0);
+        for row in 0..500 {
+            let (x, y) = case.row(row, &mut noise);
+            cloud.observe(&x, y, 1.0);
+            let (n_refs, contents) = count_nodes(&cloud);
+            let expected: HashSet<usize> = n_refs.keys().filter(|node| node.is_leaf()).map(|node| node.ix()).collect();
+            assert_eq!(cloud.forest.live_leaves().collect::<HashSet<_>>(), expected, "row {row}");
+            assert!(n_refs.iter().all(|(node, n_refs)| cloud.forest.refs(*node) == *n_refs), "row {row}");
+            n_leaves += expected.len();
+            n_contents += contents;
+        }
+        // Trees that forget at different rates do not share, and without a memory leaves become alike that were not.
+        if case.forgetting.is_some_and(|forgetting| forgetting > 0.0) {
+            assert!(50 * n_leaves < 51 * n_contents, "{n_leaves} leaves, {n_contents} different ones");
         }
     }
 }
