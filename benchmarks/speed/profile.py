@@ -35,6 +35,7 @@ PARTS = {
     "cloud/counting/prunes.rs": "prunes, weights of moves, moves",
     "cloud/counting/moves.rs": "prunes, weights of moves, moves",
     "cloud/counting/arrivals.rs": "visits to leaves, taking the point in",
+    "cloud/counting/sharing.rs": "finding leaves that are alike",
     "cloud/counting/": "putting leaves in line",
     "cloud/propagate/": "prunes, weights of moves, moves",
     "cloud/landing.rs": "trees and leaves: walking, changing, copying",

@@ -99,7 +99,7 @@ fn print_sizes(member: &mut Member, x: &[Vec<f64>], y: &[f64]) {
         "of them with different statistics",
         "grow proposals",
         "chains of them on the same points and dimension",
-        "pairs of children that differ",
+        "pairs of children that are weighed",
         "prunes",
     ];
     for (name, sum) in names.into_iter().zip(sums) {

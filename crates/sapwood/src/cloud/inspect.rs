@@ -44,7 +44,7 @@ pub struct StepSizes {
     pub leaves: usize,
     pub sets_of_points: usize,
     pub contents: usize,
-    /// Grow proposals, the groups of them that share what depends on points and dimension, and the pairs of children that differ.
+    /// Grow proposals, the groups of them that share what depends on points and dimension, and the pairs of children that are weighed.
     pub proposals: usize,
     pub chains: usize,
     pub outcomes: usize,

@@ -4,6 +4,8 @@
 //! here it is a set of bits and a handful of counts. Its predictive is a ratio of two of them, what a cut would divide is found by comparing a
 //! few values, and a step is a few passes over short records instead of a long way through queues and tables, which is most of what the general
 //! step takes where evidences are this cheap.
+//!
+//! Passes are kept from being inlined: in one large function the compiler runs out of registers, and every loop pays for it.
 
 mod arrivals;
 mod moves;
@@ -60,10 +62,10 @@ struct Visit<const K: usize> {
     retired: [f64; K],
     ln_evidence: f64,
     leaf: u32,
-    /// A tree that has it.
+    /// Of the trees that have it, the one with the most copies.
     tree: u32,
     n_points: u32,
-    /// Stands for the points; not given before it is asked for.
+    /// Stands for the points, once cuts are placed.
     set_number: u32,
     /// Whether its active points are all of one class.
     is_pure: bool,

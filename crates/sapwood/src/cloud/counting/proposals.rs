@@ -23,6 +23,8 @@ pub(super) struct Proposals {
     /// The particles whose move depends on what is proposed to them, in order.
     pub undecided: Vec<Undecided>,
     pub n_candidates: usize,
+    /// How many there were before any was found hopeless.
+    n_made: usize,
     /// As many for each of them as there are candidates, and what they would lead to.
     all: Vec<Proposal>,
     /// The left child's place in line, which the right child follows; [`NONE`] where the leaf leaves no room for a cut.
@@ -36,7 +38,7 @@ pub(super) struct Proposals {
     ceilings: Vec<f32>,
     /// Which of the undecided still are.
     still_open: Vec<u32>,
-    /// For tests: to propose to everybody.
+    /// For tests: to propose to everybody, and find nothing hopeless.
     #[cfg(test)]
     pub asks_everybody: bool,
 }
@@ -68,7 +70,7 @@ impl Proposals {
     /// the stay against these picks it against every proposal.
     #[inline(never)]
     pub fn make<M: LeafModel, const K: usize>(&mut self, cloud: &Cloud<M>, spots: &[Spot], visits: &[Visit<K>], odds_of_prune: &[f64]) {
-        let Self { random, undecided, n_candidates, all, ln_factors, .. } = self;
+        let Self { random, undecided, n_candidates, n_made, all, ln_factors, .. } = self;
         let (seed, step, n_inputs, min_leaf) = (cloud.seed, cloud.step, cloud.settings.n_inputs, cloud.settings.min_leaf);
         random.draw(seed, step, cloud.n_particles(), Purpose::Propagate);
         *n_candidates = cloud.settings.n_candidates;
@@ -110,6 +112,7 @@ impl Proposals {
                 }));
             }
         }
+        *n_made = all.len();
     }
 
     /// Place the cuts of the proposals, and put the children in line.
@@ -184,9 +187,9 @@ impl Proposals {
         exp_all(grows);
     }
 
-    /// How many proposals, and how many that had room for a cut.
+    /// How many proposals there were, and how many that were weighed.
     pub fn sizes(&self) -> (usize, usize) {
-        (self.children.len(), self.children.iter().filter(|left| **left != NONE).count())
+        (self.n_made, self.children.iter().filter(|left| **left != NONE).count())
     }
 }
 
