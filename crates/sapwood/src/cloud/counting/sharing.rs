@@ -103,7 +103,8 @@ impl<M: LeafModel> Cloud<M> {
         }
     }
 
-    /// Let a tree share what is at the input with another that has the same there, from `depth` on and as far up as they agree. False if it has not.
+    /// Let a tree share what is at the input with another that has the same there, from `depth` on and as far up as they agree. False if it
+    /// does not have the same.
     fn share(&mut self, tree: usize, with: usize, x: &[f64], depth: u32) -> bool {
         if self.trees[tree].lambda_ix != self.trees[with].lambda_ix {
             // What trees with different factors share comes apart when it forgets.

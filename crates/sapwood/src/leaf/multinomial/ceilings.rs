@@ -48,7 +48,8 @@ impl Multinomial {
         for lane in 0..LANES {
             ln_z[lane] += (ln_ratio[lane] - value[lane]) + OFF_A_COUNT * n[lane];
         }
-        ln_z
+        // Counts beyond what short numbers can hold have no ceiling.
+        ln_z.map(|ln_z| ln_z.min(f32::INFINITY))
     }
 }
 

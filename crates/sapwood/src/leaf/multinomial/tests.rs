@@ -180,6 +180,9 @@ fn ceilings_are_above_evidences_and_not_far() {
             }
         }
     }
+    let mut ceilings = Vec::new();
+    Multinomial::new(2, None).ln_z_ceilings(&[[[1e300; LANES], [0.0; LANES]], [[3e38; LANES], [3e38; LANES]]], &mut ceilings);
+    assert!(ceilings.iter().all(|ceiling| *ceiling == f32::INFINITY), "{ceilings:?}");
     for dirichlet in [None, Some(1e-3), Some(2.0), Some(1e3)] {
         check::<2>(dirichlet);
         check::<3>(dirichlet);
