@@ -53,7 +53,7 @@ impl Alike {
                 && same_bits(&other.retired, &leaf.retired)
                 && agree(&other.active, &leaf.active)
         };
-        self.by_content.find_or_insert(content_key(leaf), number, is_same)
+        self.by_content.find_or_insert(content_key(leaf.points.fingerprint(), &leaf.retired), number, is_same)
     }
 }
 
@@ -64,8 +64,8 @@ fn agree(a: &[f64], b: &[f64]) -> bool {
 }
 
 /// A number that stands for the points and the retired statistics of a leaf.
-fn content_key(leaf: &LeafNode) -> u128 {
-    u128::from(leaf.retired.iter().fold(fold(leaf.points.fingerprint()), |key, value| mix(key ^ value.to_bits())))
+pub(super) fn content_key(fingerprint: u128, retired: &[f64]) -> u128 {
+    u128::from(retired.iter().fold(fold(fingerprint), |key, value| mix(key ^ value.to_bits())))
 }
 
 impl Table {

@@ -235,7 +235,7 @@ impl<const K: usize> Visit<K> {
 
 /// What `ln x` is not below, for positive `x`: the exponent and, in place of the logarithm of the mantissa, its chord.
 #[inline(always)]
-fn floor_of_ln(x: f64) -> f64 {
+pub(super) fn floor_of_ln(x: f64) -> f64 {
     const ONE: f64 = (1u64 << 52) as f64;
     const BIAS: f64 = 1023.0;
     (x.to_bits() as i64 as f64 * (1.0 / ONE) - BIAS) * std::f64::consts::LN_2

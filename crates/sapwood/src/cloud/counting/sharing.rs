@@ -6,7 +6,7 @@
 
 use super::{NONE, Visit, retired};
 use crate::cloud::Cloud;
-use crate::cloud::alike::Table;
+use crate::cloud::alike::{Table, content_key};
 use crate::leaf::LeafModel;
 use crate::num::same_bits;
 use crate::pool::SlotSet;
@@ -65,10 +65,6 @@ impl<const K: usize> Pruned<K> {
     }
 }
 
-fn key<const K: usize>(points: SlotSet, retired: &[f64; K]) -> u128 {
-    retired.iter().fold(points.bits(), |key, count| key.rotate_left(23) ^ u128::from(count.to_bits()))
-}
-
 impl<M: LeafModel> Cloud<M> {
     /// Let the trees that have been pruned share what other trees have. Those without copies are still in their places.
     #[inline(never)]
@@ -78,11 +74,11 @@ impl<M: LeafModel> Cloud<M> {
         holders.clear();
         for at in 0..pruned.len() {
             let Pruned { points, retired, .. } = pruned[at];
-            pruned[at].first =
-                by_content.find_or_insert(key(points, &retired), at as u32, |other| pruned[other as usize].holds(points, &retired));
+            pruned[at].first = by_content
+                .find_or_insert(content_key(points.bits(), &retired), at as u32, |other| pruned[other as usize].holds(points, &retired));
         }
         for &Visit { points, ref retired, tree, .. } in visits {
-            let found = by_content.find(key(points, retired), |other| pruned[other as usize].holds(points, retired));
+            let found = by_content.find(content_key(points.bits(), retired), |other| pruned[other as usize].holds(points, retired));
             if let Some(first) = found.filter(|_| self.trees[tree as usize].n_copies > 0) {
                 pruned[first as usize].add_holder(tree, holders);
             }

@@ -1,5 +1,6 @@
 use std::collections::{HashMap, HashSet};
 
+use super::proposals::floor_of_ln;
 use super::{Counting, Work};
 use crate::cloud::{Cloud, Tree};
 use crate::config::{CloudConfig, Leaf, Task};
@@ -150,6 +151,17 @@ fn who_is_not_asked_would_have_stayed() {
             _ => check::<4>(&case),
         }
     }
+}
+
+#[test]
+fn the_floor_of_a_logarithm_is_below_it_and_not_far() {
+    let mut x = 1e-300;
+    while x < 1e300 {
+        let above = crate::num::ln(x) - floor_of_ln(x);
+        assert!(above > -1e-10 && above < 0.06, "{x}: {above}");
+        x *= 1.03;
+    }
+    assert!(floor_of_ln(f64::INFINITY) > 700.0);
 }
 
 /// The nodes of all trees, and the leaves that differ in what is above them or in what has been retired in them.
