@@ -58,6 +58,28 @@ def test_one_typing_error_does_not_turn_numbers_into_categories(csv: Callable[..
         list(open_source(path, target="y"))
 
 
+@pytest.mark.parametrize(("odd", "share"), [("x", "4 of its first 5"), ("x\nlow\nx", "4 of its first 7")])
+def test_categories_that_are_mostly_numbers_are_noted(
+    odd: str, share: str, read: Callable[..., Any], csv: Callable[..., Path]
+) -> None:
+    """Faults it catches: a few rows with a word among them learned as categories, and nobody told."""
+    words = ["1", "2", *odd.split("\n"), "4", "?", "5"]
+    path = csv("a,w,y\n" + "".join(f"{word},c{i},{i}.5\n" for i, word in enumerate(words)))
+    source = read(path, target="y").source
+    assert len(source.notes) == 1
+    assert f"column 'a' is read as categories, although {share} values are numbers" in source.notes[0]
+    assert "'x'" in source.notes[0]
+    assert read(path, target="y", categorical=["a"]).source.notes == []
+    with pytest.raises(SourceError, match="holds text such as 'x'"):
+        list(open_source(path, target="a", task="regression"))
+    as_target = read(csv("x,y\n" + "".join(f"{i},{word}\n" for i, word in enumerate(words) if word != "?")), target="y")
+    assert f"the target 'y' is read as categories, although {share}" in as_target.source.notes[0]
+
+
+def test_few_numbers_among_words_are_not_noted(read: Callable[..., Any], csv: Callable[..., Path]) -> None:
+    assert read(csv("w,y\nA4,1\nB5,2\n7,3\nC8,4\n9,5\n"), target="y").source.notes == []
+
+
 def test_moments_become_days_hour_weekday_and_yearday(read: Callable[..., Any], csv: Callable[..., Path]) -> None:
     moments = ["2024-02-29T18:30:00", "2024-12-31 06:00", "1969-12-28T12:00:00", ""]
     found = read(csv("t,y\n" + "".join(f"{m},1.5\n" for m in moments)), target="y")

@@ -109,8 +109,11 @@ class Category:
     kind: ClassVar[str] = "category"
     expected: ClassVar[str] = "text"
 
-    def __init__(self, name: str, categories: list[str] | None = None, overflowed: bool = False) -> None:
+    def __init__(
+        self, name: str, categories: list[str] | None = None, overflowed: bool = False, doubt: str = ""
+    ) -> None:
         self.name = name
+        self._doubt = doubt
         self._code_of = {category: code for code, category in enumerate(categories or [])}
         self._overflowed = overflowed
 
@@ -147,15 +150,22 @@ class Category:
         return MAX_CATEGORIES
 
     def notes(self) -> list[str]:
-        if not self._overflowed:
-            return []
-        return [
-            f"column {self.name!r} has more than {MAX_CATEGORIES} categories; those met later share one code; "
-            "drop the column if it is an identifier"
-        ]
+        notes = [f"column {self.name!r} {self._doubt}"] if self._doubt else []
+        if self._overflowed:
+            notes.append(
+                f"column {self.name!r} has more than {MAX_CATEGORIES} categories; those met later share one code; "
+                "drop the column if it is an identifier"
+            )
+        return notes
 
     def state(self) -> dict[str, Any]:
-        return {"kind": self.kind, "name": self.name, "categories": self.categories, "overflowed": self._overflowed}
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "categories": self.categories,
+            "overflowed": self._overflowed,
+            "doubt": self._doubt,
+        }
 
 
 class Timestamp:

@@ -99,7 +99,8 @@ class Schema:
 
     def notes(self) -> list[str]:
         """What a user should know about the values met so far."""
-        return [note for feature in self.features for note in feature.notes()]
+        of_inputs = [note for feature in self.features for note in feature.notes()]
+        return of_inputs + (self.target.notes() if self.target else [])
 
     def state(self) -> dict[str, Any]:
         """What must be remembered, fit for JSON."""

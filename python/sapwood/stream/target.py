@@ -13,7 +13,7 @@ from sapwood.stream.chunk import RawColumn
 from sapwood.stream.columns import UnusableColumnError
 from sapwood.stream.errors import SourceError
 from sapwood.stream.features import LARGEST_MAGNITUDE
-from sapwood.stream.probe import Probe, probe
+from sapwood.stream.probe import Probe, not_numbers, probe
 
 Task = Literal["regression", "classification"]
 TargetKind = Literal["number", "indicator", "integer", "boolean", "label"]
@@ -39,6 +39,7 @@ class Target:
     name: str
     kind: TargetKind
     hint: Task
+    doubt: str = ""
 
     @classmethod
     def infer(cls, name: str, pieces: list[RawColumn], task: Task | None, categorical: bool, where: str) -> Target:
@@ -57,13 +58,15 @@ class Target:
         kind: TargetKind = judged.kind if judged.kind in ("number", "boolean") else "label"
         if kind == "label" and task == "regression":
             example = next((string for piece in pieces for string in columns.texts(piece).distinct), "")
+            if judged.doubt:
+                _, example = not_numbers(pieces)
             raise SourceError(
                 f"{where}: the target {name!r} holds text such as {example!r}, which has no mean to predict; "
                 "choose another target, or task='classification'",
                 file=where,
             )
         if kind != "number":
-            return cls(name, "indicator" if task == "regression" else kind, "classification")
+            return cls(name, "indicator" if task == "regression" else kind, "classification", judged.doubt)
         values = np.concatenate([columns.numbers(piece).values for piece in pieces])
         if task == "classification" and _all_whole(values):
             kind = "integer"
@@ -107,7 +110,11 @@ class Target:
 
     def state(self) -> dict[str, Any]:
         """What must be remembered, fit for JSON."""
-        return {"name": self.name, "kind": self.kind, "hint": self.hint}
+        return {"name": self.name, "kind": self.kind, "hint": self.hint, "doubt": self.doubt}
+
+    def notes(self) -> list[str]:
+        """What a user should know about the values met so far."""
+        return [f"the target {self.name!r} {self.doubt}"] if self.doubt else []
 
 
 def guess_task(values: NDArray[np.float64]) -> Task:
