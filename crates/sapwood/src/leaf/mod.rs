@@ -26,7 +26,7 @@ use crate::predict::StudentT;
 use crate::tree::Split;
 
 /// What the posterior of a leaf looks like, computed from its statistics and kept until they change.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Fit {
     /// Degrees of freedom of the predictive (Gaussian leaves); twice the power of the density of an input (discriminant leaves).
     pub df: f64,
@@ -38,6 +38,22 @@ pub struct Fit {
     pub model_weights: [f64; 3],
     /// What does not depend on the input in the density that each class gives it (discriminant leaves).
     pub classes: Vec<f64>,
+}
+
+impl Clone for Fit {
+    fn clone(&self) -> Self {
+        let mut copy = Self::NONE;
+        copy.clone_from(self);
+        copy
+    }
+
+    /// Copies into the allocations that are there.
+    fn clone_from(&mut self, source: &Self) {
+        let Self { df, sum_of_squares, factor, model_weights, classes } = source;
+        (self.df, self.sum_of_squares, self.model_weights) = (*df, *sum_of_squares, *model_weights);
+        self.factor.clone_from(factor);
+        self.classes.clone_from(classes);
+    }
 }
 
 impl Fit {

@@ -64,22 +64,16 @@ impl Clone for LeafNode {
 
     /// Copies into the allocations that are there.
     fn clone_from(&mut self, source: &Self) {
-        self.clear();
-        self.points.copy_from(&source.points);
-        self.origin.clone_from(&source.origin);
-        self.active.extend_from_slice(&source.active);
-        self.retired.extend_from_slice(&source.retired);
-        self.n_forgotten = source.n_forgotten;
+        self.copy_content(source);
         self.n_tallied = source.n_tallied;
         self.scored = source.scored;
         if let Some(source) = &source.further {
-            let further = self.further_mut();
-            further.lower.extend_from_slice(&source.lower);
-            further.upper.extend_from_slice(&source.upper);
-            further.scores.extend_from_slice(&source.scores);
-            further.fit.clone_from(&source.fit);
+            self.further_mut().scores.extend_from_slice(&source.scores);
         }
-        self.fit_version = source.fit_version;
+        if source.fit_version > 0 {
+            self.further_mut().fit.clone_from(&source.further().fit);
+            self.fit_version = source.fit_version;
+        }
         self.evidence = source.evidence;
         self.evidence_version = source.evidence_version;
     }
@@ -109,6 +103,21 @@ impl LeafNode {
         }
         self.n_tallied = 0;
         self.invalidate();
+    }
+
+    /// Take over another leaf's points, statistics and box, but nothing that has been derived from them.
+    pub fn copy_content(&mut self, source: &Self) {
+        self.clear();
+        self.points.copy_from(&source.points);
+        self.origin.clone_from(&source.origin);
+        self.active.extend_from_slice(&source.active);
+        self.retired.extend_from_slice(&source.retired);
+        self.n_forgotten = source.n_forgotten;
+        if let Some(source) = &source.further {
+            let further = self.further_mut();
+            further.lower.extend_from_slice(&source.lower);
+            further.upper.extend_from_slice(&source.upper);
+        }
     }
 
     /// An empty leaf of a model, about an origin.

@@ -219,6 +219,14 @@ impl Forest {
         copy
     }
 
+    /// The same without what has been derived from its content, which is about to change.
+    pub fn copy_content(&mut self, from: usize) -> usize {
+        let copy = self.new_leaf();
+        let (source, target) = pick_two(&mut self.leaves, from, copy);
+        target.copy_content(source);
+        copy
+    }
+
     /// Two different leaves at once.
     pub fn two_leaves_mut(&mut self, a: usize, b: usize) -> (&mut LeafNode, &mut LeafNode) {
         pick_two(&mut self.leaves, a, b)

@@ -202,44 +202,66 @@ impl<M: LeafModel> Cloud<M> {
         &mut self,
         place: &Place,
         candidate: usize,
-        proposals: &Proposals,
+        proposals: &mut Proposals,
         queue: &Queue,
         left_retired: &mut Vec<f64>,
         right_retired: &mut Vec<f64>,
     ) -> NodeId {
         let split = proposals.all[candidate].split;
+        // Leaves with the same statistics, divided alike, have the same children but for their boxes.
+        let children = match proposals.children_alike(candidate) {
+            Some(others) => others.map(|other| self.forest.copy_leaf(other)),
+            None => {
+                let children = self.new_children(place, candidate, proposals, queue, left_retired, right_retired);
+                proposals.set_children(candidate, children);
+                children
+            }
+        };
+        for (child_ix, is_left) in children.into_iter().zip([true, false]) {
+            let (parent, child) = self.forest.two_leaves_mut(place.leaf(), child_ix);
+            let Further { lower, upper, .. } = parent.further();
+            if !lower.is_empty() {
+                let further = child.further_mut();
+                further.lower.clone_from(lower);
+                further.upper.clone_from(upper);
+                let bound = if is_left { &mut further.upper } else { &mut further.lower };
+                bound[split.dim as usize] = split.cut;
+            }
+        }
+        let [left, right] = children.map(NodeId::leaf);
+        self.forest.new_branch(Branch { split, left, right })
+    }
+
+    /// The two leaves of a split, without boxes.
+    fn new_children(
+        &mut self,
+        place: &Place,
+        candidate: usize,
+        proposals: &Proposals,
+        queue: &Queue,
+        left_retired: &mut Vec<f64>,
+        right_retired: &mut Vec<f64>,
+    ) -> [usize; 2] {
+        let split = proposals.all[candidate].split;
         let (outcome, left_active) = proposals.outcome(candidate, self.model.stat_len());
         let Outcome { n_left, afresh, .. } = outcome;
         self.divide_retired(self.forest.leaf(place.leaf()), &split, n_left, left_retired, right_retired);
-        let children = [(self.forest.new_leaf(), true), (self.forest.new_leaf(), false)];
-        let [parent, left, right] = self.forest.three_leaves_mut([place.leaf(), children[0].0, children[1].0]);
+        let children = [self.forest.new_leaf(), self.forest.new_leaf()];
+        let [parent, left, right] = self.forest.three_leaves_mut([place.leaf(), children[0], children[1]]);
         parent.points.divide(&self.pool, &split, &mut left.points, &mut right.points);
-        for (child_ix, is_left) in children {
-            let (parent, child) = self.forest.two_leaves_mut(place.leaf(), child_ix);
+        left.active.extend_from_slice(left_active);
+        left.set_retired(left_retired);
+        right.active.extend(parent.active.iter().zip(left_active).map(|(whole, left)| whole - left));
+        right.set_retired(right_retired);
+        for (child, ticket) in [(left, outcome.left), (right, outcome.right)] {
             child.origin.clone_from(&parent.origin);
-            if is_left {
-                child.active.extend_from_slice(left_active);
-                child.set_retired(left_retired);
-            } else {
-                child.active.extend(parent.active.iter().zip(left_active).map(|(whole, left)| whole - left));
-                child.set_retired(right_retired);
-            }
             child.n_forgotten = parent.n_forgotten.saturating_add((parent.n_active() - child.n_active()) as u32);
             if afresh {
                 child.sum_afresh(&self.model, &self.pool, &self.point_stats);
             }
-            let Further { lower, upper, .. } = parent.further();
-            if !lower.is_empty() {
-                let further = child.further_mut();
-                further.lower.extend_from_slice(lower);
-                further.upper.extend_from_slice(upper);
-                let bound = if is_left { &mut further.upper } else { &mut further.lower };
-                bound[split.dim as usize] = split.cut;
-            }
             // The same statistics, so the same evidence, to the bit.
-            child.set_evidence(queue.get(if is_left { outcome.left } else { outcome.right }), self.version);
+            child.set_evidence(queue.get(ticket), self.version);
         }
-        let [left, right] = children.map(|(ix, _)| NodeId::leaf(ix));
-        self.forest.new_branch(Branch { split, left, right })
+        children
     }
 }

@@ -139,15 +139,10 @@ impl<M: LeafModel> Cloud<M> {
         let (parent, _) = place.parent().expect("only a leaf with a parent is pruned");
         subtree.clear();
         self.forest.for_each_leaf(NodeId::branch(parent), 0, &mut |leaf, depth| subtree.push((leaf, depth)));
-        let merged = self.forest.copy_leaf(subtree[0].0);
+        let merged = self.forest.copy_content(subtree[0].0);
         for &(leaf, _) in &subtree[1..] {
             let (target, source) = self.forest.two_leaves_mut(merged, leaf);
             target.merge(&self.model, source);
-        }
-        // Scores of the parts say nothing of the whole.
-        let merged_leaf = self.forest.leaf_mut(merged);
-        if !merged_leaf.further().scores.is_empty() {
-            merged_leaf.further_mut().scores.clear();
         }
         NodeId::leaf(merged)
     }

@@ -36,7 +36,8 @@ pub(super) struct Work<K> {
     missing: Vec<f64>,
     /// The points of one interval.
     members: Vec<u32>,
-    /// All points, interval by interval, where there are many intervals, and where each begins.
+    /// By point, its interval, where there are many; then all points, interval by interval, and where each begins.
+    intervals: Keys<u16>,
     sorted: Vec<u32>,
     starts: Vec<u32>,
     /// By side, and by where missing values go, the outcome.
@@ -194,9 +195,9 @@ impl<K: Key> Work<K> {
     #[inline(always)]
     fn sum_intervals<M: LeafModel>(&mut self, cloud: &Cloud<M>, leaf: &LeafNode, slots: &[u32], n_known: usize) {
         /// Up to here looking for the points of each interval is faster than sorting all of them into intervals.
-        const FEW: usize = 6;
+        const FEW: usize = 3;
         let stat_len = leaf.active.len();
-        let Self { keys, sides, missing, sums, largest: the_largest, members, starts, sorted, .. } = self;
+        let Self { keys, sides, missing, sums, largest: the_largest, members, intervals, starts, sorted, .. } = self;
         let n_sides = sides.len();
         let edge = |side: usize| sides.get(side).map_or(n_known as u32, |(_, n_below)| *n_below);
         let n_in = |interval: usize| edge(interval) - interval.checked_sub(1).map_or(0, edge);
@@ -204,14 +205,16 @@ impl<K: Key> Work<K> {
         *the_largest = largest;
         // Whatever they held before: each is written anew.
         sums.resize((n_sides + 1) * stat_len, 0.0);
-        let in_order = n_sides > FEW;
+        let in_order = (FEW + 1..usize::from(u16::MAX)).contains(&n_sides);
         if in_order {
             starts.clear();
-            starts.extend((0..=n_sides).map(|interval| interval.checked_sub(1).map_or(0, edge)));
+            starts.extend((0..=n_sides + 1).map(|interval| interval.checked_sub(1).map_or(0, edge)));
+            // Beyond the last interval are those without a value.
+            K::count_reached(keys, sides.iter().map(|(threshold, _)| *threshold).chain([K::NONE]), intervals);
             sorted.clear();
             sorted.resize(slots.len(), 0);
-            for (&slot, key) in slots.iter().zip(keys.as_flattened()).filter(|(_, key)| **key != K::NONE) {
-                let start = &mut starts[sides.partition_point(|(threshold, _)| threshold <= key)];
+            for (&slot, interval) in slots.iter().zip(intervals.as_flattened()) {
+                let start = &mut starts[usize::from(*interval)];
                 sorted[*start as usize] = slot;
                 *start += 1;
             }
@@ -335,7 +338,7 @@ impl Children {
         cloud.divide_retired(leaf, split, n_left, left_retired, right_retired);
         let left = queue.push_about(&cloud.model, kind, left, left_retired);
         let right = queue.push_about(&cloud.model, kind, right, right_retired);
-        outcomes.all.push(Outcome { n_left, afresh, left, right, ln_evidence: f64::NEG_INFINITY });
+        outcomes.all.push(Outcome { n_left, afresh, left, right, ln_evidence: f64::NEG_INFINITY, children: [NONE; 2] });
     }
 }
 

@@ -23,6 +23,8 @@ pub(super) trait Key: Copy + Ord {
     fn count_below(keys: &[[Self; CHUNK]], threshold: Self) -> u32;
     /// How many of them have a label.
     fn count_labelled(keys: &[[Self; CHUNK]], threshold: Self, labels: &[[i16; CHUNK]], label: i16) -> u32;
+    /// By key, how many of some thresholds it reaches.
+    fn count_reached(keys: &[[Self; CHUNK]], thresholds: impl Iterator<Item = Self> + Clone, reached: &mut Keys<u16>);
     /// The smallest and the largest key that stands for a value.
     fn smallest_and_largest(keys: &[[Self; CHUNK]]) -> (Self, Self);
     /// The keys that `n` others stand before and after, among `n_known` that stand for values.
@@ -192,6 +194,20 @@ macro_rules! impl_counting {
         fn count_labelled(keys: &[[Self; CHUNK]], threshold: Self, labels: &[[i16; CHUNK]], label: i16) -> u32 {
             let labelled = keys.as_flattened().iter().zip(labels.as_flattened());
             labelled.map(|(key, own)| Self::from((*key < threshold) & (*own == label))).sum::<Self>() as u32
+        }
+
+        #[inline(always)]
+        fn count_reached(keys: &[[Self; CHUNK]], thresholds: impl Iterator<Item = Self> + Clone, reached: &mut Keys<u16>) {
+            reached.resize(keys.len(), [0; CHUNK]);
+            for (keys, reached) in keys.iter().zip(reached) {
+                let mut counts = [0; CHUNK];
+                for threshold in thresholds.clone() {
+                    for at in 0..CHUNK {
+                        counts[at] += u16::from(keys[at] >= threshold);
+                    }
+                }
+                *reached = counts;
+            }
         }
 
         #[inline(always)]

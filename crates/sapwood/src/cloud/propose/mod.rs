@@ -42,6 +42,8 @@ pub(super) struct Outcome {
     pub right: Ticket,
     /// Of both children together, once the queue has been worked off.
     ln_evidence: f64,
+    /// The leaves that the first particle to grow so has got; [`NONE`] before.
+    children: [u32; 2],
 }
 
 const NONE: u32 = u32::MAX;
@@ -196,6 +198,17 @@ impl Proposals {
     #[inline]
     pub fn ln_evidence(&self, proposal: usize) -> f64 {
         self.outcomes.all.get(self.all[proposal].outcome as usize).map_or(f64::NEG_INFINITY, |outcome| outcome.ln_evidence)
+    }
+
+    /// The leaves of a particle that has grown as this proposal would have another grow, if there is one.
+    pub fn children_alike(&self, proposal: usize) -> Option<[usize; 2]> {
+        let children = self.outcomes.all[self.all[proposal].outcome as usize].children;
+        (children != [NONE; 2]).then_some(children.map(|child| child as usize))
+    }
+
+    /// A particle has grown, and these are its leaves.
+    pub fn set_children(&mut self, proposal: usize, children: [usize; 2]) {
+        self.outcomes.all[self.all[proposal].outcome as usize].children = children.map(|child| child as u32);
     }
 
     /// What a proposal that has an outcome would do, and the left child's active statistics.
