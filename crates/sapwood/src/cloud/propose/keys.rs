@@ -301,6 +301,13 @@ mod tests {
             assert_eq!((ranks.value(low), ranks.value(high)), (sorted[0], sorted[n_known - 1]));
             let (low, high) = i64::smallest_and_largest(&by_value);
             assert_eq!((values.value(low), values.value(high)), (sorted[0], sorted[n_known - 1]));
+            let thresholds: Vec<i16> =
+                [0, 1, 5].map(|back| by_rank.as_flattened()[0].saturating_sub(back)).into_iter().chain([i16::NONE]).collect();
+            let mut reached = Vec::new();
+            i16::count_reached(&by_rank, thresholds.iter().copied(), &mut reached);
+            for (key, reached) in by_rank.as_flattened().iter().zip(reached.as_flattened()) {
+                assert_eq!(usize::from(*reached), thresholds.iter().filter(|threshold| key >= threshold).count());
+            }
             let n_aside = stream.below(n_known / 2);
             let (low, high) = i16::nth_from_both_ends(&by_rank, &mut Vec::new(), n_aside, n_known);
             let (first, last) = i64::nth_from_both_ends(&by_value, &mut Vec::new(), n_aside, n_known);
