@@ -14,7 +14,6 @@ from sapwood._core import Model
 from sapwood.stream import evaluate
 
 _SEED = 0
-_MOST_RUNS = 5  # the jobs are long: more would not say more
 
 
 def elec2_jobs(effort: Effort) -> Iterator[Measured]:
@@ -24,9 +23,8 @@ def elec2_jobs(effort: Effort) -> Iterator[Measured]:
     except Absent as reason:
         print(f"ELEC2: left out. {reason}")
         return
-    n_runs = min(effort.n_runs, _MOST_RUNS)
-    yield _paper_cloud(stream, n_runs)
-    yield from _default_bank(stream, n_runs)
+    yield _paper_cloud(stream, effort.n_runs)
+    yield from _default_bank(stream, effort.n_runs)
 
 
 def _rate(
