@@ -1,7 +1,9 @@
 //! One-step-ahead forecasts along a stream: predict a row, then learn one.
 
+use super::ledger::Ledger;
 use super::said::Said;
 use super::{Bank, CHUNK, History, Member, Rows, workers};
+use crate::config::Task;
 use crate::error::{Error, Result};
 use crate::num::same_bits;
 use crate::predict::{Groups, Solver};
@@ -73,23 +75,23 @@ pub struct Run<'a> {
     pub weight: Option<&'a [f64]>,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// Rows that are forecast before the first is learned.
     fn delay(&self) -> usize {
         self.x_test.len() - self.x.len()
     }
 
-    fn slice(&self, start: usize, end: usize) -> (Run<'_>, usize) {
+    fn slice(&self, start: usize, end: usize) -> Chunk<'a> {
         let delay = self.delay();
         let (from, to) = (start.saturating_sub(delay), end.saturating_sub(delay));
-        let chunk = Run {
+        let run = Run {
             x_test: self.x_test.slice(start..end),
             y_test: &self.y_test[start..end],
             x: self.x.slice(from..to),
             y: &self.y[from..to],
             weight: self.weight.map(|w| &w[from..to]),
         };
-        (chunk, (end - start) - (to - from))
+        Chunk { run, delay: (end - start) - (to - from) }
     }
 }
 
@@ -111,80 +113,120 @@ impl Bank {
         if run.x.len() > run.x_test.len() {
             return Err(Error::MoreLearnedThanForecast { given: run.x.len(), n_test: run.x_test.len() });
         }
+        let Self { members, ledger, n_classes, .. } = self;
+        let (task, n_classes, pools) = (ledger.task, *n_classes, ledger.pools());
+        let mut history = History::new(&ledger.recent);
         let mut forecast = Forecast::default();
-        let mut start = 0;
-        while start < run.x_test.len() {
-            let end = (start + CHUNK).min(run.x_test.len());
-            let (chunk, delay) = run.slice(start, end);
-            self.forecast_chunk(chunk, delay, wanted, n_threads, &mut forecast);
-            start = end;
+        let mut account = |(chunk, by_member): (Chunk, Vec<Vec<Part>>)| {
+            chunk.account(&by_member, ledger, wanted, &mut forecast);
+        };
+        let mut waiting = None;
+        for start in (0..run.x_test.len()).step_by(CHUNK) {
+            let chunk = run.slice(start, (start + CHUNK).min(run.x_test.len()));
+            history.go_on(chunk.run.y, chunk.run.weight);
+            let say = |member: &mut Member| chunk.ask(member, &history, task, n_classes, pools);
+            // In the meantime, what they said of the rows before is accounted for.
+            let beside = || waiting.take().into_iter().for_each(&mut account);
+            let by_member = workers::for_each_beside(members, n_threads, Member::effort, say, beside);
+            waiting = Some((chunk, by_member));
             if !go_on() {
                 break;
             }
         }
+        waiting.into_iter().for_each(account);
         Ok(forecast)
     }
+}
 
-    fn forecast_chunk(&mut self, run: Run, delay: usize, wanted: &Wanted, n_threads: usize, forecast: &mut Forecast) {
-        let weight_of = |row: usize| run.weight.map_or(1.0, |w| w[row]);
-        let history = History::new(&self.recent, run.y, run.weight);
-        let (task, n_classes, pools) = (self.task, self.n_classes, self.pools());
-        // A row that is learned as soon as it has been forecast is weighed on the way: its density need not be computed twice.
-        let in_step = |at: usize| delay == 0 && same_bits(run.x_test.row(at), run.x.row(at));
-        let own_row = |at: usize| in_step(at) && run.y_test[at] == run.y[at] && weight_of(at) == 1.0;
-        let parts = workers::for_each(&mut self.members, n_threads, Member::effort, |member| {
-            let mut inputs = Vec::new();
-            let mut groups = Groups::default();
-            (0..run.x_test.len())
-                .map(|row| {
-                    // The forecast sees the targets learned before this row's turn.
-                    let learned = row.checked_sub(delay);
-                    history.fill(&mut inputs, run.x_test.row(row), learned.unwrap_or(0), member.lags());
-                    let said = Said::by(member, &inputs, task, n_classes, &mut groups);
-                    let asked = !pools && !run.y_test[row].is_nan() && !learned.is_some_and(own_row);
-                    let ln_density = if asked { said.ln_density(run.y_test[row]) } else { f64::NAN };
-                    let mut part = Part { said, ln_density, ln_learned: f64::NAN, said_of_learned: None };
-                    if let Some(at) = learned.filter(|&at| weight_of(at) != 0.0) {
-                        history.fill(&mut inputs, run.x.row(at), at, member.lags());
-                        if pools && !in_step(at) {
-                            part.said_of_learned = Some(Said::by(member, &inputs, task, n_classes, &mut groups));
-                        }
-                        part.ln_learned = member.observe(&inputs, run.y[at], weight_of(at));
-                        if own_row(at) {
-                            part.ln_density = part.ln_learned;
-                        }
+/// Some rows of a run, of which the first `delay` are forecast before any of them is learned.
+#[derive(Clone, Copy)]
+struct Chunk<'a> {
+    run: Run<'a>,
+    delay: usize,
+}
+
+impl Chunk<'_> {
+    fn weight_of(&self, learned: usize) -> f64 {
+        self.run.weight.map_or(1.0, |w| w[learned])
+    }
+
+    /// The row that is learned after another has been forecast, if one is.
+    fn learned_after(&self, row: usize) -> Option<usize> {
+        row.checked_sub(self.delay).filter(|&at| self.weight_of(at) != 0.0)
+    }
+
+    /// Whether a row is learned as soon as it has been forecast. It is then weighed on the way: its density need not be computed twice.
+    fn in_step(&self, learned: usize) -> bool {
+        self.delay == 0 && same_bits(self.run.x_test.row(learned), self.run.x.row(learned))
+    }
+
+    /// The same, with the target that it was forecast for.
+    fn own_row(&self, learned: usize) -> bool {
+        self.in_step(learned) && self.run.y_test[learned] == self.run.y[learned] && self.weight_of(learned) == 1.0
+    }
+
+    /// What a member says of each row, and how well it has said those that it then learns.
+    fn ask(&self, member: &mut Member, history: &History, task: Task, n_classes: usize, pools: bool) -> Vec<Part> {
+        let run = &self.run;
+        let mut inputs = Vec::new();
+        let mut groups = Groups::default();
+        (0..run.x_test.len())
+            .map(|row| {
+                // The forecast sees the targets learned before this row's turn.
+                let turn = row.checked_sub(self.delay);
+                history.fill(&mut inputs, run.x_test.row(row), turn.unwrap_or(0), member.lags());
+                let said = Said::by(member, &inputs, task, n_classes, &mut groups);
+                let asked = !pools && !run.y_test[row].is_nan() && !turn.is_some_and(|at| self.own_row(at));
+                let ln_density = if asked { said.ln_density(run.y_test[row]) } else { f64::NAN };
+                let mut part = Part { said, ln_density, ln_learned: f64::NAN, said_of_learned: None };
+                if let Some(at) = self.learned_after(row) {
+                    history.fill(&mut inputs, run.x.row(at), at, member.lags());
+                    if pools && !self.in_step(at) {
+                        part.said_of_learned = Some(Said::by(member, &inputs, task, n_classes, &mut groups));
                     }
-                    part
-                })
-                .collect::<Vec<Part>>()
-        });
-        for row in 0..run.x_test.len() {
-            let own: Vec<&Part> = parts.iter().map(|member| &member[row]).collect();
-            let weights = self.weights();
-            let mut said = self.pooled(own.iter().map(|part| &part.said), &weights);
-            let learned = row.checked_sub(delay).filter(|&at| weight_of(at) != 0.0);
-            let judged = learned.filter(|_| pools).and_then(|at| {
-                if in_step(at) {
-                    return self.judge(&mut said, run.y[at]);
+                    part.ln_learned = member.observe(&inputs, run.y[at], self.weight_of(at));
+                    if self.own_row(at) {
+                        part.ln_density = part.ln_learned;
+                    }
                 }
-                let mut of_learned = self.pooled(own.iter().filter_map(|part| part.said_of_learned.as_ref()), &weights);
-                self.judge(&mut of_learned, run.y[at])
+                part
+            })
+            .collect()
+    }
+
+    /// Write down what the members say together, and account for the rows that they have learned.
+    fn account(&self, by_member: &[Vec<Part>], ledger: &mut Ledger, wanted: &Wanted, forecast: &mut Forecast) {
+        let run = &self.run;
+        let pools = ledger.pools();
+        for row in 0..run.x_test.len() {
+            let own: Vec<&Part> = by_member.iter().map(|member| &member[row]).collect();
+            let weights = ledger.weights();
+            let mut said = Said::pooled(own.iter().map(|part| &part.said), &weights).expect("a bank has members");
+            let learned = self.learned_after(row);
+            let judged = learned.filter(|_| pools).and_then(|at| {
+                if self.in_step(at) {
+                    return ledger.judge(&mut said, run.y[at]);
+                }
+                let of_learned = Said::pooled(own.iter().filter_map(|part| part.said_of_learned.as_ref()), &weights);
+                of_learned.and_then(|mut said| ledger.judge(&mut said, run.y[at]))
             });
             let y = run.y_test[row];
             let ln_density = match own[..] {
                 _ if y.is_nan() => f64::NAN,
                 [alone] => alone.ln_density,
-                _ => judged.filter(|_| in_step(row) && run.y[row] == y).map_or(f64::NAN, |judged| judged.ln_density),
+                _ => judged.filter(|_| self.in_step(row) && run.y[row] == y).map_or(f64::NAN, |judged| judged.ln_density),
             };
             forecast.weights.extend_from_slice(&weights);
-            self.report(said, y, ln_density, wanted, forecast);
+            ledger.report(said, y, ln_density, wanted, forecast);
             if let Some(at) = learned {
                 let ln_densities: Vec<f64> = own.iter().map(|part| part.ln_learned).collect();
-                self.mix_in(&weights, &ln_densities, judged.as_ref(), run.y[at], weight_of(at));
+                ledger.mix_in(&weights, &ln_densities, judged.as_ref(), run.y[at], self.weight_of(at));
             }
         }
     }
+}
 
+impl Ledger {
     /// Calibrate what the members say on average about a row and write it down. `ln_density` is that of `y`; NaN if it is yet to be found.
     fn report(&self, mut said: Said, y: f64, ln_density: f64, wanted: &Wanted, forecast: &mut Forecast) {
         if self.pools() {

@@ -2,6 +2,7 @@
 
 mod calibration;
 mod forecast;
+mod ledger;
 mod member;
 mod mixing;
 mod predictive;
@@ -11,6 +12,8 @@ mod workers;
 
 pub(crate) use calibration::{Calibration, Errors};
 pub use forecast::{Forecast, Run, Wanted, check_levels};
+pub(crate) use ledger::Ledger;
+pub use ledger::TRACE_LEN;
 pub(crate) use member::AnyMember;
 pub use member::{Member, MemberConfig};
 pub use mixing::{DEFAULT_RATES, DEFAULT_TOP_RATE, Mixing, TwoLevel};
@@ -19,19 +22,17 @@ pub use trivial::TrivialKind;
 pub(crate) use trivial::{LastLabel, LeastSquares, Tracked, Trivial};
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
-use self::calibration::Judged;
 use self::said::Said;
 use crate::config::Task;
 use crate::error::{Error, MAX_MAGNITUDE, Result};
-use crate::predict::{Groups, Mixture, Walk, ln_mix};
+use crate::predict::{Groups, Mixture, Walk};
 use crate::rng::{Purpose, Stream};
 
 /// Weights beyond these could not be added to each other without losing one of them.
 const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
-/// How many terms of the log evidence are kept.
-pub const TRACE_LEN: usize = 4096;
-/// Rows that members work through on their own before the bank's weights catch up; it bounds memory, never a result.
+/// Rows that members work through on their own while the bank's weights catch up; it bounds memory, never a result.
 const CHUNK: usize = 64;
 
 /// Rows of a table: values one row after another.
@@ -59,24 +60,17 @@ impl<'a> Rows<'a> {
         &self.values[ix * self.n_columns..(ix + 1) * self.n_columns]
     }
 
-    pub fn slice(&self, range: std::ops::Range<usize>) -> Self {
+    pub fn slice(&self, range: Range<usize>) -> Self {
         Self { values: &self.values[range.start * self.n_columns..range.end * self.n_columns], ..*self }
     }
 }
 
 #[derive(Clone, Debug)]
 pub struct Bank {
-    pub(crate) task: Task,
     pub(crate) n_inputs: usize,
     pub(crate) n_classes: usize,
     pub(crate) members: Vec<Member>,
-    pub(crate) mixing: TwoLevel,
-    pub(crate) calibration: Calibration,
-    /// The last targets, newest first: as many as the longest lag.
-    pub(crate) recent: VecDeque<f64>,
-    pub(crate) n_seen: u64,
-    pub(crate) ln_evidence: f64,
-    pub(crate) trace: VecDeque<f64>,
+    pub(crate) ledger: Ledger,
 }
 
 impl Bank {
@@ -94,18 +88,8 @@ impl Bank {
         };
         let members = members.iter().enumerate().map(member).collect::<Result<Vec<_>>>()?;
         let n_lags = members.iter().map(|m| m.lags()).max().unwrap_or(0);
-        Ok(Self {
-            task,
-            n_inputs,
-            n_classes,
-            mixing: TwoLevel::new(&DEFAULT_RATES, DEFAULT_TOP_RATE, members.len()),
-            calibration: Calibration::default(),
-            members,
-            recent: VecDeque::from(vec![f64::NAN; n_lags]),
-            n_seen: 0,
-            ln_evidence: 0.0,
-            trace: VecDeque::new(),
-        })
+        let mixing = TwoLevel::new(&DEFAULT_RATES, DEFAULT_TOP_RATE, members.len());
+        Ok(Self { n_inputs, n_classes, members, ledger: Ledger::new(task, mixing, n_lags) })
     }
 
     /// Choose the forgetting rates of the bank's weights. Only before anything has been learned.
@@ -117,12 +101,12 @@ impl Bank {
         if rates.is_empty() {
             return Err(Error::OutOfRange { name: "number of mixing rates", given: 0.0, allowed: "at least 1" });
         }
-        self.mixing = TwoLevel::new(rates, top_rate, self.members.len());
+        self.ledger.mixing = TwoLevel::new(rates, top_rate, self.members.len());
         Ok(self)
     }
 
     pub fn task(&self) -> Task {
-        self.task
+        self.ledger.task
     }
 
     pub fn n_inputs(&self) -> usize {
@@ -134,16 +118,16 @@ impl Bank {
     }
 
     pub fn n_seen(&self) -> u64 {
-        self.n_seen
+        self.ledger.n_seen
     }
 
     pub fn ln_evidence(&self) -> f64 {
-        self.ln_evidence
+        self.ledger.ln_evidence
     }
 
     /// The last terms of the log evidence, oldest first.
     pub fn trace(&self) -> &VecDeque<f64> {
-        &self.trace
+        &self.ledger.trace
     }
 
     pub fn n_members(&self) -> usize {
@@ -154,21 +138,14 @@ impl Bank {
         self.members.get(member).ok_or(Error::NoMember { member, n_members: self.members.len() })
     }
 
-    /// Whether there is more than one forecast to average. A member alone is left as it is.
-    fn pools(&self) -> bool {
-        self.members.len() > 1
-    }
-
     /// By how much the average of the members is sharpened in the next prediction.
     pub fn sharpness(&self) -> f64 {
-        self.calibration.factor()
+        self.ledger.calibration.factor()
     }
 
     /// Weights of the members in the next prediction.
     pub fn weights(&self) -> Vec<f64> {
-        let mut weights = vec![0.0; self.members.len()];
-        self.mixing.weights(&mut weights);
-        weights
+        self.ledger.weights()
     }
 
     /// Check a table of inputs.
@@ -201,7 +178,7 @@ impl Bank {
             if !value.is_finite() {
                 return Err(Error::BadTarget { row, value });
             }
-            match self.task {
+            match self.task() {
                 Task::Regression if value.abs() > MAX_MAGNITUDE => return Err(Error::HugeTarget { row, value }),
                 Task::Classification if value < 0.0 || value.fract() != 0.0 || value >= self.n_classes as f64 => {
                     return Err(Error::BadClass { row, value, last: self.n_classes as i64 - 1 });
@@ -237,91 +214,57 @@ impl Bank {
         self.check_inputs(&x)?;
         self.check_targets(y, x.len(), false)?;
         self.check_weights(weight, x.len())?;
+        let Self { members, ledger, n_classes, .. } = self;
+        let (task, pools, n_classes) = (ledger.task, ledger.pools(), *n_classes);
+        let weight_of = |row: usize| weight.map_or(1.0, |w| w[row]);
+        let mut history = History::new(&ledger.recent);
         let mut ln_predictive = Vec::with_capacity(x.len());
-        let mut start = 0;
-        while start < x.len() {
-            let end = (start + CHUNK).min(x.len());
-            let weight = weight.map(|w| &w[start..end]);
-            self.learn_chunk(x.slice(start..end), &y[start..end], weight, n_threads, &mut ln_predictive);
-            start = end;
+        let mut account = |(rows, by_member): (Range<usize>, Vec<Vec<Learned>>)| {
+            for (at, row) in rows.enumerate() {
+                if weight_of(row) == 0.0 {
+                    ln_predictive.push(f64::NAN);
+                    continue;
+                }
+                let ln_densities: Vec<f64> = by_member.iter().map(|own| own[at].ln_density).collect();
+                let weights = ledger.weights();
+                let pooled = Said::pooled(by_member.iter().filter_map(|own| own[at].said.as_ref()), &weights);
+                let judged = pooled.and_then(|mut said| ledger.judge(&mut said, y[row]));
+                ln_predictive.push(ledger.mix_in(&weights, &ln_densities, judged.as_ref(), y[row], weight_of(row)));
+            }
+        };
+        let mut waiting = None;
+        for start in (0..x.len()).step_by(CHUNK) {
+            let rows = start..(start + CHUNK).min(x.len());
+            history.go_on(&y[rows.clone()], weight.map(|w| &w[rows.clone()]));
+            let learn = |member: &mut Member| {
+                let mut inputs = Vec::new();
+                let mut groups = Groups::default();
+                let learned = |row| {
+                    if weight_of(row) == 0.0 {
+                        return Learned { ln_density: f64::NAN, said: None };
+                    }
+                    history.fill(&mut inputs, x.row(row), row - start, member.lags());
+                    let said = pools.then(|| Said::by(member, &inputs, task, n_classes, &mut groups));
+                    Learned { ln_density: member.observe(&inputs, y[row], weight_of(row)), said }
+                };
+                rows.clone().map(learned).collect()
+            };
+            // In the meantime, what they said of the rows before is accounted for.
+            let beside = || waiting.take().into_iter().for_each(&mut account);
+            let by_member = workers::for_each_beside(members, n_threads, Member::effort, learn, beside);
+            waiting = Some((rows, by_member));
             if !go_on() {
                 break;
             }
         }
+        waiting.into_iter().for_each(account);
         Ok(ln_predictive)
-    }
-
-    fn learn_chunk(&mut self, x: Rows, y: &[f64], weight: Option<&[f64]>, n_threads: usize, ln_predictive: &mut Vec<f64>) {
-        let weight_of = |row: usize| weight.map_or(1.0, |w| w[row]);
-        let history = History::new(&self.recent, y, weight);
-        let (task, n_classes, pools) = (self.task, self.n_classes, self.pools());
-        let by_member = workers::for_each(&mut self.members, n_threads, Member::effort, |member| {
-            let mut inputs = Vec::new();
-            let mut groups = Groups::default();
-            (0..x.len())
-                .map(|row| {
-                    if weight_of(row) == 0.0 {
-                        return (f64::NAN, None);
-                    }
-                    history.fill(&mut inputs, x.row(row), row, member.lags());
-                    let said = pools.then(|| Said::by(member, &inputs, task, n_classes, &mut groups));
-                    (member.observe(&inputs, y[row], weight_of(row)), said)
-                })
-                .collect::<Vec<(f64, Option<Said>)>>()
-        });
-        for row in 0..x.len() {
-            if weight_of(row) == 0.0 {
-                ln_predictive.push(f64::NAN);
-                continue;
-            }
-            let ln_densities: Vec<f64> = by_member.iter().map(|own| own[row].0).collect();
-            let weights = self.weights();
-            let judge = || self.judge(&mut self.pooled(by_member.iter().filter_map(|own| own[row].1.as_ref()), &weights), y[row]);
-            let judged = pools.then(judge).flatten();
-            ln_predictive.push(self.mix_in(&weights, &ln_densities, judged.as_ref(), y[row], weight_of(row)));
-        }
-    }
-
-    /// What the members say on average.
-    fn pooled<'a>(&self, parts: impl Iterator<Item = &'a Said>, weights: &[f64]) -> Said {
-        Said::pooled(parts, weights, self.task, self.n_classes)
-    }
-
-    /// What the calibration can learn from how that did.
-    fn judge(&self, said: &mut Said, y: f64) -> Option<Judged> {
-        self.calibration.judge(said, y, self.n_seen)
-    }
-
-    /// Account for one row that was predicted with these weights: evidence, weights, calibration, lags. Returns the bank's `ln` predictive.
-    fn mix_in(&mut self, weights: &[f64], ln_densities: &[f64], judged: Option<&Judged>, y: f64, weight: f64) -> f64 {
-        let mut value = ln_mix(weights, ln_densities);
-        self.mixing.update(ln_densities);
-        // Before the target has varied no member claims a density: there is no unit for one.
-        let abstained = ln_densities.iter().all(|ln_density| *ln_density == 0.0);
-        if let Some(judged) = judged.filter(|_| !abstained) {
-            value += weight * judged.gain;
-            self.calibration.learn(judged, weight);
-        }
-        if self.task == Task::Regression {
-            self.calibration.widen(y);
-        }
-        self.n_seen += 1;
-        self.ln_evidence += value;
-        if self.trace.len() == TRACE_LEN {
-            self.trace.pop_front();
-        }
-        self.trace.push_back(value);
-        if !self.recent.is_empty() {
-            self.recent.pop_back();
-            self.recent.push_front(y);
-        }
-        value
     }
 
     /// Append the inputs that a member sees at the end of the stream so far.
     fn extend_inputs(&self, member: &Member, x: &[f64], inputs: &mut Vec<f64>) {
         inputs.extend_from_slice(x);
-        inputs.extend(self.recent.iter().take(member.lags()));
+        inputs.extend(self.ledger.recent.iter().take(member.lags()));
     }
 
     /// The predictive mixtures of some rows (regression).
@@ -335,8 +278,9 @@ impl Bank {
             }
             member.add_components_of_rows(&inputs, *weight, walk, mixtures);
         }
-        if self.pools() {
-            mixtures.iter_mut().for_each(|mixture| self.calibration.apply_to_mixture(mixture, self.n_seen));
+        let Ledger { calibration, n_seen, .. } = &self.ledger;
+        if self.ledger.pools() {
+            mixtures.iter_mut().for_each(|mixture| calibration.apply_to_mixture(mixture, *n_seen));
         }
     }
 
@@ -349,8 +293,8 @@ impl Bank {
             self.extend_inputs(member, x, &mut inputs);
             member.add_class_probabilities(&inputs, *weight, groups, out);
         }
-        if self.pools() {
-            self.calibration.apply_to_classes(out);
+        if self.ledger.pools() {
+            self.ledger.calibration.apply_to_classes(out);
         }
     }
 
@@ -361,8 +305,8 @@ impl Bank {
 
     /// Let labels up to `n_classes - 1` appear from now on.
     pub fn add_classes(&mut self, n_classes: usize) -> Result<()> {
-        if self.task != Task::Classification {
-            return Err(Error::WrongTask { what: "a class", needs: "classification", task: self.task.name() });
+        if self.task() != Task::Classification {
+            return Err(Error::WrongTask { what: "a class", needs: "classification", task: self.task().name() });
         }
         if n_classes < self.n_classes {
             return Err(Error::FewerClasses { given: n_classes, current: self.n_classes });
@@ -395,25 +339,38 @@ impl Bank {
     }
 }
 
+/// What a member has said of a row, if there are others, and `ln` of the density that it gave to what then came.
+struct Learned {
+    ln_density: f64,
+    said: Option<Said>,
+}
+
 /// The targets before each row of a chunk, for members that see lags.
 struct History {
-    /// Targets in time order: the recent ones, then those of the chunk that are learned.
+    n_lags: usize,
+    /// Targets in time order: the last before the chunk, then those of the chunk that are learned.
     targets: Vec<f64>,
     /// By row, how many of them come before it.
     n_before: Vec<usize>,
 }
 
 impl History {
-    fn new(recent: &VecDeque<f64>, y: &[f64], weight: Option<&[f64]>) -> Self {
-        let mut targets: Vec<f64> = recent.iter().rev().copied().collect();
-        let mut n_before = Vec::with_capacity(y.len());
+    /// From the recent targets, newest first.
+    fn new(recent: &VecDeque<f64>) -> Self {
+        Self { n_lags: recent.len(), targets: recent.iter().rev().copied().collect(), n_before: Vec::new() }
+    }
+
+    /// The next chunk has these targets; those without weight are not learned.
+    fn go_on(&mut self, y: &[f64], weight: Option<&[f64]>) {
+        let Self { n_lags, targets, n_before } = self;
+        targets.drain(..targets.len() - *n_lags);
+        n_before.clear();
         for (row, target) in y.iter().enumerate() {
             n_before.push(targets.len());
             if weight.is_none_or(|w| w[row] != 0.0) {
                 targets.push(*target);
             }
         }
-        Self { targets, n_before }
     }
 
     /// The inputs of a member at the moment when `row` of the chunk is about to be learned.

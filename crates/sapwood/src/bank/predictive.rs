@@ -37,10 +37,10 @@ impl Predictive {
     }
 
     fn need(&self, task: Task, what: &'static str) -> Result<()> {
-        if self.bank.task == task {
+        if self.bank.task() == task {
             return Ok(());
         }
-        Err(Error::WrongTask { what, needs: task.name(), task: self.bank.task.name() })
+        Err(Error::WrongTask { what, needs: task.name(), task: self.bank.task().name() })
     }
 
     /// Values that are asked about may lie anywhere; only what is not a number has no answer.
@@ -89,7 +89,7 @@ impl Predictive {
 
     /// `ln` density of a target for each row (classification: `ln` probability of a class).
     pub fn ln_density(&self, y: &[f64], n_threads: usize) -> Result<Vec<f64>> {
-        if self.bank.task == Task::Regression {
+        if self.bank.task() == Task::Regression {
             self.check_asked(y)?;
             return Ok(self.by_mixture(1, n_threads, |row, mixture, out| out[0] = mixture.ln_density(y[row])));
         }
@@ -144,7 +144,7 @@ impl Predictive {
             return Ok(Vec::new());
         }
         let stream = |row: usize| Stream::new(seed, row as u64, 0, Purpose::Sample);
-        if self.bank.task == Task::Regression {
+        if self.bank.task() == Task::Regression {
             return Ok(self.by_mixture(n, 1, |row, mixture, out| {
                 let mut stream = stream(row);
                 out.iter_mut().for_each(|value| *value = mixture.sample(&mut stream));

@@ -30,20 +30,21 @@ impl Said {
         }
     }
 
-    /// The weighted average of what several members say.
-    pub fn pooled<'a>(parts: impl Iterator<Item = &'a Self>, weights: &[f64], task: Task, n_classes: usize) -> Self {
-        let mut pooled = match task {
-            Task::Regression => Self::Number(Mixture::default()),
-            Task::Classification => Self::Class(vec![0.0; n_classes]),
+    /// The weighted average of what several members say; nothing if none says anything.
+    pub fn pooled<'a>(parts: impl Iterator<Item = &'a Self>, weights: &[f64]) -> Option<Self> {
+        let mut parts = parts.zip(weights).peekable();
+        let mut pooled = match parts.peek()?.0 {
+            Self::Number(_) => Self::Number(Mixture::default()),
+            Self::Class(proba) => Self::Class(vec![0.0; proba.len()]),
         };
-        for (part, weight) in parts.zip(weights) {
+        for (part, weight) in parts {
             match (&mut pooled, part) {
                 (Self::Number(sum), Self::Number(part)) => sum.extend_scaled(part, *weight),
                 (Self::Class(sum), Self::Class(part)) => sum.iter_mut().zip(part).for_each(|(sum, p)| *sum += weight * p),
                 _ => unreachable!("members have the bank's task"),
             }
         }
-        pooled
+        Some(pooled)
     }
 
     /// `ln` density or probability of what came.

@@ -12,8 +12,20 @@ pub fn for_each<T: Send, R: Send>(
     effort: impl Fn(&T) -> usize,
     f: impl Fn(&mut T) -> R + Sync,
 ) -> Vec<R> {
+    for_each_beside(items, n_threads, effort, f, || ())
+}
+
+/// The same, while the thread that calls begins with something else.
+pub fn for_each_beside<T: Send, R: Send>(
+    items: &mut [T],
+    n_threads: usize,
+    effort: impl Fn(&T) -> usize,
+    f: impl Fn(&mut T) -> R + Sync,
+    beside: impl FnOnce(),
+) -> Vec<R> {
     let n_threads = n_threads.min(items.len());
     if n_threads <= 1 {
+        beside();
         return items.iter_mut().map(f).collect();
     }
     let mut order: Vec<usize> = (0..items.len()).collect();
@@ -31,6 +43,7 @@ pub fn for_each<T: Send, R: Send>(
         for _ in 1..n_threads {
             scope.spawn(work);
         }
+        beside();
         work();
     });
     cells.into_iter().map(|cell| cell.into_inner().expect("workers have finished").1.expect("every item was worked on")).collect()
@@ -59,7 +72,9 @@ mod tests {
                 *item += 1;
                 *item * *item
             };
-            let results = for_each(&mut items, n_threads, |item| *item % 7, square);
+            let mut n_beside = 0;
+            let results = for_each_beside(&mut items, n_threads, |item| *item % 7, square, || n_beside += 1);
+            assert_eq!(n_beside, 1);
             assert_eq!(results, (1..=50).map(|i| i * i).collect::<Vec<usize>>());
         }
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::bytes::{Reader, Writer};
 use super::cloud::{read_cloud, write_cloud};
 use super::trivial::{read_trivial, write_trivial};
-use crate::bank::{AnyMember, Bank, Calibration, Errors, Member, MemberConfig, TRACE_LEN, TrivialKind, TwoLevel};
+use crate::bank::{AnyMember, Bank, Calibration, Errors, Ledger, Member, MemberConfig, TRACE_LEN, TrivialKind, TwoLevel};
 use crate::config::{CloudConfig, Leaf, Named, Task};
 use crate::error::{Error, Result};
 use crate::leaf::{Discriminant, Gaussian, GaussianPrior, LeafModel, Multinomial, Pseudo, Ridge, Scale};
@@ -16,28 +16,29 @@ pub(super) fn inconsistent<T>(what: &'static str) -> Result<T> {
 }
 
 pub fn write_bank(w: &mut Writer, bank: &Bank) {
-    w.u8(match bank.task {
+    let Bank { n_inputs, n_classes, members, ledger } = bank;
+    w.u8(match ledger.task {
         Task::Regression => 0,
         Task::Classification => 1,
     });
-    w.u64(bank.n_inputs as u64);
-    w.u64(bank.n_classes as u64);
-    w.u64(bank.n_seen);
-    w.f64(bank.ln_evidence);
-    w.f64s(bank.trace.iter().copied());
-    w.f64s(bank.recent.iter().copied());
-    let TwoLevel { rates, top_rate, ln_weights, ln_top, .. } = &bank.mixing;
+    w.u64(*n_inputs as u64);
+    w.u64(*n_classes as u64);
+    w.u64(ledger.n_seen);
+    w.f64(ledger.ln_evidence);
+    w.f64s(ledger.trace.iter().copied());
+    w.f64s(ledger.recent.iter().copied());
+    let TwoLevel { rates, top_rate, ln_weights, ln_top, .. } = &ledger.mixing;
     w.f64s(rates.iter().copied());
     w.f64(*top_rate);
     w.f64s(ln_weights.iter().copied());
     w.f64s(ln_top.iter().copied());
-    let Calibration { ln_weights, errors, lowest, highest } = &bank.calibration;
+    let Calibration { ln_weights, errors, lowest, highest } = &ledger.calibration;
     w.f64s(ln_weights.iter().copied());
     for value in [errors.n, errors.sum, errors.squares, *lowest, *highest] {
         w.f64(value);
     }
-    w.u64(bank.members.len() as u64);
-    for member in &bank.members {
+    w.u64(members.len() as u64);
+    for member in members {
         match &member.config() {
             MemberConfig::Cloud(config) => write_config(w, config),
             // Its name stands where a cloud has that of its leaf.
@@ -93,7 +94,8 @@ pub fn read_bank(r: &mut Reader, version: u32) -> Result<Bank> {
         return inconsistent("the bank's weights do not fit its members");
     }
     let mixing = TwoLevel { rates, top_rate, n_members, ln_weights, ln_top };
-    Ok(Bank { task, n_inputs, n_classes, members, mixing, calibration, recent, n_seen, ln_evidence, trace })
+    let ledger = Ledger { task, mixing, calibration, recent, n_seen, ln_evidence, trace };
+    Ok(Bank { n_inputs, n_classes, members, ledger })
 }
 
 fn read_calibration(r: &mut Reader) -> Result<Calibration> {
