@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -42,13 +43,31 @@ def best_of(
     >>> best_of(2, lambda: 1000, lambda n: sum(range(n))).n_runs
     2
     """
-    seconds, cpu_seconds = [], []
+    return in_turns(n_runs, prepare, [work], warm_up=warm_up)[0]
+
+
+def in_turns(
+    n_runs: int, prepare: Callable[[], Prepared], works: list[Callable[[Prepared], object]], *, warm_up: bool = True
+) -> list[Timing]:
+    """The same for several pieces of work that are to be compared, one after the other in each run.
+
+    A neighbour that is loud for a while is then loud for all of them.
+
+    Examples
+    --------
+    >>> from benchmarks.speed.timing import in_turns
+    >>> [timing.n_runs for timing in in_turns(2, lambda: 1000, [range, str])]
+    [2, 2]
+    """
+    timings = [Timing(math.inf, math.inf, n_runs)] * len(works)
     for run in range(n_runs + warm_up):
-        prepared = prepare()
-        began, cpu_began = time.perf_counter(), time.process_time()
-        work(prepared)
-        cpu_ended, ended = time.process_time(), time.perf_counter()
-        if run >= warm_up:
-            seconds.append(ended - began)
-            cpu_seconds.append(cpu_ended - cpu_began)
-    return Timing(min(seconds), min(cpu_seconds), n_runs)
+        for at, work in enumerate(works):
+            prepared = prepare()
+            began, cpu_began = time.perf_counter(), time.process_time()
+            work(prepared)
+            cpu_ended, ended = time.process_time(), time.perf_counter()
+            if run >= warm_up:
+                best = timings[at]
+                seconds, cpu_seconds = min(best.seconds, ended - began), min(best.cpu_seconds, cpu_ended - cpu_began)
+                timings[at] = Timing(seconds, cpu_seconds, n_runs)
+    return timings

@@ -11,7 +11,7 @@ from benchmarks.speed.__main__ import main
 from benchmarks.speed.measured import Effort, Measured
 from benchmarks.speed.peers import compare
 from benchmarks.speed.scaling import Curve
-from benchmarks.speed.timing import best_of
+from benchmarks.speed.timing import best_of, in_turns
 
 
 def test_the_warm_up_is_not_counted_and_each_run_starts_afresh() -> None:
@@ -24,6 +24,14 @@ def test_the_warm_up_is_not_counted_and_each_run_starts_afresh() -> None:
     timing = best_of(3, prepare, lambda work: work.append(1))
     assert timing.n_runs == 3
     assert made == [[1]] * 4
+
+
+def test_what_is_compared_takes_turns() -> None:
+    """Faults it catches: all runs of one before the first of the other, so that a loud minute falls on one alone."""
+    order: list[str] = []
+    timings = in_turns(2, lambda: order, [lambda done: done.append("one"), lambda done: done.append("two")])
+    assert order == ["one", "two"] * 3
+    assert [timing.n_runs for timing in timings] == [2, 2]
 
 
 def test_more_is_better_only_for_rates() -> None:
