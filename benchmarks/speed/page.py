@@ -34,7 +34,7 @@ def filled(text: str) -> str:
         If a table has no place in the page, or two.
     """
     tables = {
-        "jobs": _jobs(_read("jobs"), _read("jobs-xeon")),
+        "jobs": _jobs(_read("jobs"), _read("jobs-epyc")),
         "threads": _threads(_stored("threads")),
         "peers": _peers(_stored("peers")),
         "sizes": _sizes(json.loads(BUDGET.read_text(encoding="utf-8"))),
@@ -72,7 +72,8 @@ def _jobs(now: dict[str, Any], elsewhere: dict[str, Any]) -> Iterator[str]:
 
 def _where(results: dict[str, Any]) -> str:
     machine = results["machine"]
-    return f"{machine['processor'].replace('(R)', '')}, {machine['date'][:10]}"
+    n_runs = max(job["detail"].get("n_runs", 0) for job in results["jobs"])
+    return f"{machine['processor'].replace('(R)', '')}, {machine['date'][:10]}, best of {n_runs}"
 
 
 def _measured(job: dict[str, Any]) -> str:
