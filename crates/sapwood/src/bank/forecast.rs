@@ -1,8 +1,10 @@
 //! One-step-ahead forecasts along a stream: predict a row, then learn one.
 
+use std::ops::Range;
+
 use super::ledger::Ledger;
 use super::said::Said;
-use super::{Bank, CHUNK, History, Member, Rows, workers};
+use super::{Bank, History, Member, Rows, chunks, workers};
 use crate::config::Task;
 use crate::error::{Error, Result};
 use crate::num::same_bits;
@@ -81,17 +83,18 @@ impl<'a> Run<'a> {
         self.x_test.len() - self.x.len()
     }
 
-    fn slice(&self, start: usize, end: usize) -> Chunk<'a> {
+    fn slice(&self, rows: Range<usize>) -> Chunk<'a> {
         let delay = self.delay();
-        let (from, to) = (start.saturating_sub(delay), end.saturating_sub(delay));
+        let (from, to) = (rows.start.saturating_sub(delay), rows.end.saturating_sub(delay));
+        let delay = rows.len() - (to - from);
         let run = Run {
-            x_test: self.x_test.slice(start..end),
-            y_test: &self.y_test[start..end],
+            x_test: self.x_test.slice(rows.clone()),
+            y_test: &self.y_test[rows],
             x: self.x.slice(from..to),
             y: &self.y[from..to],
             weight: self.weight.map(|w| &w[from..to]),
         };
-        Chunk { run, delay: (end - start) - (to - from) }
+        Chunk { run, delay, n_before: from }
     }
 }
 
@@ -115,25 +118,12 @@ impl Bank {
         }
         let Self { members, ledger, n_classes, .. } = self;
         let (task, n_classes, pools) = (ledger.task, *n_classes, ledger.pools());
-        let mut history = History::new(&ledger.recent);
+        let history = History::new(&ledger.recent, run.y, run.weight);
+        let ask = |member: &mut Member, chunk: &Chunk| chunk.ask(member, &history, task, n_classes, pools);
         let mut forecast = Forecast::default();
-        let mut account = |(chunk, by_member): (Chunk, Vec<Vec<Part>>)| {
-            chunk.account(&by_member, ledger, wanted, &mut forecast);
-        };
-        let mut waiting = None;
-        for start in (0..run.x_test.len()).step_by(CHUNK) {
-            let chunk = run.slice(start, (start + CHUNK).min(run.x_test.len()));
-            history.go_on(chunk.run.y, chunk.run.weight);
-            let say = |member: &mut Member| chunk.ask(member, &history, task, n_classes, pools);
-            // In the meantime, what they said of the rows before is accounted for.
-            let beside = || waiting.take().into_iter().for_each(&mut account);
-            let by_member = workers::for_each_beside(members, n_threads, Member::effort, say, beside);
-            waiting = Some((chunk, by_member));
-            if !go_on() {
-                break;
-            }
-        }
-        waiting.into_iter().for_each(account);
+        let account = |chunk: Chunk, by_member: Vec<Vec<Part>>| chunk.account(&by_member, ledger, wanted, &mut forecast);
+        let slices = chunks(run.x_test.len()).map(|rows| run.slice(rows));
+        workers::through_chunks(members, n_threads, Member::effort, slices, ask, account, go_on);
         Ok(forecast)
     }
 }
@@ -143,6 +133,8 @@ impl Bank {
 struct Chunk<'a> {
     run: Run<'a>,
     delay: usize,
+    /// Rows of the run that are learned before these.
+    n_before: usize,
 }
 
 impl Chunk<'_> {
@@ -174,13 +166,13 @@ impl Chunk<'_> {
             .map(|row| {
                 // The forecast sees the targets learned before this row's turn.
                 let turn = row.checked_sub(self.delay);
-                history.fill(&mut inputs, run.x_test.row(row), turn.unwrap_or(0), member.lags());
+                history.fill(&mut inputs, run.x_test.row(row), self.n_before + turn.unwrap_or(0), member.lags());
                 let said = Said::by(member, &inputs, task, n_classes, &mut groups);
                 let asked = !pools && !run.y_test[row].is_nan() && !turn.is_some_and(|at| self.own_row(at));
                 let ln_density = if asked { said.ln_density(run.y_test[row]) } else { f64::NAN };
                 let mut part = Part { said, ln_density, ln_learned: f64::NAN, said_of_learned: None };
                 if let Some(at) = self.learned_after(row) {
-                    history.fill(&mut inputs, run.x.row(at), at, member.lags());
+                    history.fill(&mut inputs, run.x.row(at), self.n_before + at, member.lags());
                     if pools && !self.in_step(at) {
                         part.said_of_learned = Some(Said::by(member, &inputs, task, n_classes, &mut groups));
                     }

@@ -217,9 +217,22 @@ impl Bank {
         let Self { members, ledger, n_classes, .. } = self;
         let (task, pools, n_classes) = (ledger.task, ledger.pools(), *n_classes);
         let weight_of = |row: usize| weight.map_or(1.0, |w| w[row]);
-        let mut history = History::new(&ledger.recent);
+        let history = History::new(&ledger.recent, y, weight);
+        let learn = |member: &mut Member, rows: &Range<usize>| {
+            let mut inputs = Vec::new();
+            let mut groups = Groups::default();
+            let learned = |row| {
+                if weight_of(row) == 0.0 {
+                    return Learned { ln_density: f64::NAN, said: None };
+                }
+                history.fill(&mut inputs, x.row(row), row, member.lags());
+                let said = pools.then(|| Said::by(member, &inputs, task, n_classes, &mut groups));
+                Learned { ln_density: member.observe(&inputs, y[row], weight_of(row)), said }
+            };
+            rows.clone().map(learned).collect()
+        };
         let mut ln_predictive = Vec::with_capacity(x.len());
-        let mut account = |(rows, by_member): (Range<usize>, Vec<Vec<Learned>>)| {
+        let account = |rows: Range<usize>, by_member: Vec<Vec<Learned>>| {
             for (at, row) in rows.enumerate() {
                 if weight_of(row) == 0.0 {
                     ln_predictive.push(f64::NAN);
@@ -232,32 +245,7 @@ impl Bank {
                 ln_predictive.push(ledger.mix_in(&weights, &ln_densities, judged.as_ref(), y[row], weight_of(row)));
             }
         };
-        let mut waiting = None;
-        for start in (0..x.len()).step_by(CHUNK) {
-            let rows = start..(start + CHUNK).min(x.len());
-            history.go_on(&y[rows.clone()], weight.map(|w| &w[rows.clone()]));
-            let learn = |member: &mut Member| {
-                let mut inputs = Vec::new();
-                let mut groups = Groups::default();
-                let learned = |row| {
-                    if weight_of(row) == 0.0 {
-                        return Learned { ln_density: f64::NAN, said: None };
-                    }
-                    history.fill(&mut inputs, x.row(row), row - start, member.lags());
-                    let said = pools.then(|| Said::by(member, &inputs, task, n_classes, &mut groups));
-                    Learned { ln_density: member.observe(&inputs, y[row], weight_of(row)), said }
-                };
-                rows.clone().map(learned).collect()
-            };
-            // In the meantime, what they said of the rows before is accounted for.
-            let beside = || waiting.take().into_iter().for_each(&mut account);
-            let by_member = workers::for_each_beside(members, n_threads, Member::effort, learn, beside);
-            waiting = Some((rows, by_member));
-            if !go_on() {
-                break;
-            }
-        }
-        waiting.into_iter().for_each(account);
+        workers::through_chunks(members, n_threads, Member::effort, chunks(x.len()), learn, account, go_on);
         Ok(ln_predictive)
     }
 
@@ -345,35 +333,36 @@ struct Learned {
     said: Option<Said>,
 }
 
-/// The targets before each row of a chunk, for members that see lags.
+/// Rows in chunks.
+fn chunks(n_rows: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..n_rows).step_by(CHUNK).map(move |start| start..(start + CHUNK).min(n_rows))
+}
+
+/// The targets before each row that is to be learned, for members that see lags.
 struct History {
-    n_lags: usize,
-    /// Targets in time order: the last before the chunk, then those of the chunk that are learned.
+    /// Targets in time order: the recent ones, then those that are learned. None where nobody sees lags.
     targets: Vec<f64>,
     /// By row, how many of them come before it.
     n_before: Vec<usize>,
 }
 
 impl History {
-    /// From the recent targets, newest first.
-    fn new(recent: &VecDeque<f64>) -> Self {
-        Self { n_lags: recent.len(), targets: recent.iter().rev().copied().collect(), n_before: Vec::new() }
-    }
-
-    /// The next chunk has these targets; those without weight are not learned.
-    fn go_on(&mut self, y: &[f64], weight: Option<&[f64]>) {
-        let Self { n_lags, targets, n_before } = self;
-        targets.drain(..targets.len() - *n_lags);
-        n_before.clear();
+    fn new(recent: &VecDeque<f64>, y: &[f64], weight: Option<&[f64]>) -> Self {
+        if recent.is_empty() {
+            return Self { targets: Vec::new(), n_before: Vec::new() };
+        }
+        let mut targets: Vec<f64> = recent.iter().rev().copied().collect();
+        let mut n_before = Vec::with_capacity(y.len());
         for (row, target) in y.iter().enumerate() {
             n_before.push(targets.len());
             if weight.is_none_or(|w| w[row] != 0.0) {
                 targets.push(*target);
             }
         }
+        Self { targets, n_before }
     }
 
-    /// The inputs of a member at the moment when `row` of the chunk is about to be learned.
+    /// The inputs of a member at the moment when `row` is about to be learned.
     fn fill(&self, inputs: &mut Vec<f64>, x: &[f64], row: usize, lags: usize) {
         inputs.clear();
         inputs.extend_from_slice(x);

@@ -15,8 +15,33 @@ pub fn for_each<T: Send, R: Send>(
     for_each_beside(items, n_threads, effort, f, || ())
 }
 
-/// The same, while the thread that calls begins with something else.
-pub fn for_each_beside<T: Send, R: Send>(
+/// Let all items work through chunks, one after another. The results of each chunk are handed over with it, in order, while the items are at
+/// the next. `go_on` is asked after each; when it says no, what has been begun is finished.
+pub fn through_chunks<T: Send, C: Sync, R: Send>(
+    items: &mut [T],
+    n_threads: usize,
+    effort: impl Fn(&T) -> usize,
+    chunks: impl Iterator<Item = C>,
+    f: impl Fn(&mut T, &C) -> R + Sync,
+    mut hand_over: impl FnMut(C, Vec<R>),
+    go_on: &mut dyn FnMut() -> bool,
+) {
+    let mut waiting: Option<(C, Vec<R>)> = None;
+    for chunk in chunks {
+        let beside = || waiting.take().into_iter().for_each(|(before, results)| hand_over(before, results));
+        let results = for_each_beside(items, n_threads, &effort, |item| f(item, &chunk), beside);
+        waiting = Some((chunk, results));
+        if !go_on() {
+            break;
+        }
+    }
+    if let Some((last, results)) = waiting {
+        hand_over(last, results);
+    }
+}
+
+/// What [`for_each`] does, while the thread that calls begins with something else.
+fn for_each_beside<T: Send, R: Send>(
     items: &mut [T],
     n_threads: usize,
     effort: impl Fn(&T) -> usize,
@@ -63,6 +88,28 @@ pub fn for_row_blocks(out: &mut [f64], width: usize, n_threads: usize, f: impl F
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Fails if a chunk is handed over twice, out of order, before all have finished it, or never.
+    #[test]
+    fn chunks_are_handed_over_in_order_for_any_number_of_threads() {
+        for (n_threads, n_chunks) in [(1, 5), (2, 5), (3, 5), (2, 1), (2, 0)] {
+            let mut sums = [0; 4];
+            let mut handed = Vec::new();
+            let mut n_asked = 0;
+            let add = |sum: &mut usize, chunk: &usize| {
+                *sum += chunk;
+                *sum
+            };
+            // There are more chunks than it goes on for.
+            let mut go_on = || {
+                n_asked += 1;
+                n_asked < n_chunks
+            };
+            let chunks = if n_chunks == 0 { 0..0 } else { 1..100 };
+            through_chunks(&mut sums, n_threads, |_| 0, chunks, add, |chunk, results| handed.push((chunk, results)), &mut go_on);
+            assert_eq!(handed, (1..=n_chunks).map(|chunk| (chunk, vec![chunk * (chunk + 1) / 2; 4])).collect::<Vec<_>>());
+        }
+    }
 
     #[test]
     fn results_keep_their_order_for_any_number_of_threads() {
