@@ -64,8 +64,8 @@ fn agree(a: &[f64], b: &[f64]) -> bool {
 }
 
 /// A number that stands for the points and the retired statistics of a leaf.
-pub(super) fn content_key(fingerprint: u128, retired: &[f64]) -> u128 {
-    u128::from(retired.iter().fold(fold(fingerprint), |key, value| mix(key ^ value.to_bits())))
+pub(super) fn content_key(fingerprint: u64, retired: &[f64]) -> u64 {
+    retired.iter().fold(fingerprint, |key, value| mix(key ^ value.to_bits()))
 }
 
 impl Table {
@@ -78,7 +78,7 @@ impl Table {
 
     /// The number that stands under a key, now put there if there was none.
     #[inline]
-    pub fn find_or_insert(&mut self, key: u128, number: u32, is_same: impl Fn(u32) -> bool) -> u32 {
+    pub fn find_or_insert(&mut self, key: u64, number: u32, is_same: impl Fn(u32) -> bool) -> u32 {
         let (at, found) = self.look_up(key, is_same);
         found.unwrap_or_else(|| {
             self.entries.set(at, number);
@@ -86,17 +86,11 @@ impl Table {
         })
     }
 
-    /// The number that stands under a key.
-    #[inline]
-    pub fn find(&self, key: u128, is_same: impl Fn(u32) -> bool) -> Option<u32> {
-        self.look_up(key, is_same).1
-    }
-
     /// Where the number under a key is or would be, and the number.
     #[inline(always)]
-    fn look_up(&self, key: u128, is_same: impl Fn(u32) -> bool) -> (usize, Option<u32>) {
+    fn look_up(&self, key: u64, is_same: impl Fn(u32) -> bool) -> (usize, Option<u32>) {
         // The high half of the product depends on every bit of the key.
-        let mut at = (mix(fold(key)) >> 32) as usize & self.mask;
+        let mut at = (mix(key) >> 32) as usize & self.mask;
         loop {
             match self.entries.get(at) {
                 Some(other) if !is_same(other) => at = (at + 1) & self.mask,
@@ -104,11 +98,6 @@ impl Table {
             }
         }
     }
-}
-
-/// Half as many bits, of which each depends on two.
-fn fold(key: u128) -> u64 {
-    key as u64 ^ mix((key >> 64) as u64)
 }
 
 fn mix(key: u64) -> u64 {
@@ -122,14 +111,14 @@ mod tests {
     use crate::config::{CloudConfig, Discard, Leaf, Task};
     use crate::leaf::{Gaussian, GaussianPrior};
     use crate::rng::{Purpose, Stream};
-    use crate::tree::{Keeping, Points};
+    use crate::tree::Points;
     use smallvec::smallvec;
 
     /// Fails if leaves share what they must not: other points, other retired statistics, another origin, or sums that have lost digits.
     #[test]
     fn only_leaves_with_the_same_content_are_taken_for_one() {
         let plain = |leaf: &mut LeafNode| {
-            leaf.points = Points::List { slots: vec![3, 5], fingerprint: 77 };
+            leaf.points = Points::with_fingerprint(vec![3, 5], 77);
             leaf.origin = vec![0.5].into();
             leaf.active = smallvec![2.0, 1.0, 4.0];
             leaf.retired = smallvec![1.0, 0.25, 0.125];
@@ -138,14 +127,14 @@ mod tests {
         type Change = fn(&mut LeafNode);
         let cases: [(Change, u32, u32); 7] = [
             (|_| (), 0, 0),
-            (|leaf| leaf.points = Points::List { slots: vec![5, 3], fingerprint: 77 }, 0, 0),
+            (|leaf| leaf.points = Points::with_fingerprint(vec![5, 3], 77), 0, 0),
             (|leaf| leaf.active[1] += 1e-15, 0, 0),
             (|leaf| leaf.active[1] += 1e-3, 0, 3),
             (|leaf| leaf.retired[2] += 1e-15, 0, 4),
             (|leaf| leaf.origin = vec![0.25].into(), 0, 5),
-            (|leaf| leaf.points = Points::List { slots: vec![3, 5], fingerprint: 78 }, 6, 6),
+            (|leaf| leaf.points = Points::with_fingerprint(vec![3, 5], 78), 6, 6),
         ];
-        let mut forest = Forest::new(Keeping::Lists, None, 3);
+        let mut forest = Forest::new(None, 3);
         let leaves: Vec<usize> = cases.iter().map(|_| forest.new_leaf()).collect();
         let mut alike = Alike::default();
         alike.begin(cases.len());
@@ -176,10 +165,9 @@ mod tests {
                 let mut sets = Vec::new();
                 for &ix in &leaves {
                     let leaf = cloud.forest.leaf(ix);
-                    let mut slots = Vec::new();
-                    leaf.points.for_each(&cloud.pool, |slot| slots.push(slot));
+                    let mut slots = leaf.points.slots().to_vec();
                     let fingerprint = slots.iter().fold(0, |set, slot| set ^ cloud.pool.fingerprint(*slot));
-                    assert_eq!(leaf.points.fingerprint(), u128::from(fingerprint));
+                    assert_eq!(leaf.points.fingerprint(), fingerprint);
                     slots.sort_unstable();
                     sets.push(slots);
                 }

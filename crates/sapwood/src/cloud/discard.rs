@@ -136,7 +136,7 @@ impl<M: LeafModel> Cloud<M> {
         let total = &mut self.scratch.total;
         leaf.refit(&self.model, self.version, total);
         leaf.total(total);
-        let mut scores = std::mem::take(&mut leaf.further_mut().scores);
+        let mut scores = std::mem::take(&mut leaf.extras.scores);
         scores.clear();
         if self.settings.config.discard == Discard::Entropy {
             let entropy = self.model.entropy(total);
@@ -147,18 +147,17 @@ impl<M: LeafModel> Cloud<M> {
             let clipped = |(bound, range): (&f64, &(f64, f64))| if range.0 <= range.1 { bound.clamp(range.0, range.1) } else { 0.0 };
             let Bounds { lower, upper, volume } = &mut self.scratch.bounds;
             lower.clear();
-            lower.extend(leaf.further().lower.iter().zip(&self.range).map(clipped));
+            lower.extend(leaf.extras.lower.iter().zip(&self.range).map(clipped));
             upper.clear();
-            upper.extend(leaf.further().upper.iter().zip(&self.range).map(clipped));
+            upper.extend(leaf.extras.upper.iter().zip(&self.range).map(clipped));
             *volume = (0..lower.len())
                 .filter(|&i| self.range[i].1 > self.range[i].0)
                 .map(|i| (upper[i] - lower[i]) / (self.range[i].1 - self.range[i].0))
                 .product();
-            let mut listed = Vec::new();
-            let points = PointsOf { pool: &self.pool, slots: leaf.points.list(&self.pool, &mut listed) };
+            let points = PointsOf { pool: &self.pool, slots: leaf.points.slots() };
             self.model.alc(leaf.fit(), &leaf.origin, &self.scratch.bounds, points, &mut scores);
         }
-        leaf.further_mut().scores = scores;
+        leaf.extras.scores = scores;
         leaf.scored = true;
     }
 }

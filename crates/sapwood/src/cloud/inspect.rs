@@ -55,9 +55,6 @@ pub struct StepSizes {
 impl<M: LeafModel> Cloud<M> {
     /// How much there was to compute in the last step.
     pub fn step_sizes(&self) -> StepSizes {
-        if let Some(n_classes) = self.counted_classes() {
-            return self.scratch.counting.step_sizes(n_classes);
-        }
         let (leaves, sets_of_points, contents) = self.scratch.visits.sizes();
         let (proposals, chains, outcomes, prunes) = self.scratch.propagate.sizes();
         StepSizes { leaves, sets_of_points, contents, proposals, chains, outcomes, prunes }

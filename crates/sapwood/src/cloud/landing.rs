@@ -1,6 +1,5 @@
 //! Where an input falls in every tree, found once for what is forecast there and what is learned.
 
-use super::counting::for_classes;
 use super::{Cloud, Marks};
 use crate::leaf::LeafModel;
 use crate::num::same_bits;
@@ -77,18 +76,6 @@ impl<M: LeafModel> Cloud<M> {
                 }
             }
         }
-        if let Some(n_classes) = self.counted_classes() {
-            for_classes!(n_classes, self.predict_counts());
-        }
-    }
-
-    /// Add the class probabilities at `x`, scaled by `weight`, if they have been found when it landed. False if they have not.
-    pub(crate) fn add_known_probabilities(&self, x: &[f64], weight: f64, out: &mut [f64]) -> bool {
-        let n_classes = self.counted_classes().filter(|_| self.scratch.landing.is_at(x));
-        if let Some(n_classes) = n_classes {
-            for_classes!(n_classes, self.add_counted_probabilities(weight, out));
-        }
-        n_classes.is_some()
     }
 
     /// The leaves that hold `x` and how many particles have each, where that is known.

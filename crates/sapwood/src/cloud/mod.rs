@@ -4,7 +4,6 @@
 //! particle at a time. Particle numbers, which key the random draws, count through the copies of the trees in order.
 
 mod alike;
-mod counting;
 mod discard;
 mod evidence;
 mod fits;
@@ -20,16 +19,15 @@ mod weigh;
 pub use inspect::{ActivePoint, ParticleStats, StepSizes, TreeNode};
 pub use resample::systematic;
 
-use self::counting::for_classes;
 use self::evidence::Queue;
 use self::landing::{Landing, Spot};
 use self::weigh::Visits;
 use crate::config::{Discard, FORGETTING_GRID, Settings};
 use crate::leaf::{Bounds, LeafModel};
 use crate::num::ln;
-use crate::pool::{PointStats, Pool, SlotSet};
+use crate::pool::{PointStats, Pool};
 use crate::rng::{Purpose, Stream};
-use crate::tree::{Forest, Keeping, NodeId, TreePrior};
+use crate::tree::{Forest, NodeId, TreePrior};
 
 /// Chance, a particle and a step, that an automatic forgetting factor is drawn anew from its grid.
 const MUTATION_RATE: f64 = 0.001;
@@ -90,7 +88,6 @@ struct Scratch {
     active: Vec<f64>,
     point: Vec<f64>,
     propagate: propagate::Scratch,
-    counting: counting::Counting,
 }
 
 /// Values by index that are forgotten all at once when a new pass begins.
@@ -134,7 +131,7 @@ impl<M: LeafModel> Cloud<M> {
         let mut cloud = Self {
             tree_prior: TreePrior::new(config.split_alpha, config.split_beta),
             pool: Pool::new(settings.n_inputs(), model.point_len()),
-            forest: Forest::default(),
+            forest: Forest::new(config.max_active, model.stat_len()),
             trees: Vec::new(),
             range: vec![(f64::INFINITY, f64::NEG_INFINITY); settings.n_inputs()],
             tally: Vec::new(),
@@ -149,7 +146,6 @@ impl<M: LeafModel> Cloud<M> {
             scratch: Scratch::default(),
         };
         cloud.renew_point_stats();
-        cloud.forest = cloud.new_forest();
         let root = cloud.new_root_leaf();
         cloud.forest.retain(root);
         cloud.trees.push(Tree { root, n_copies: cloud.n_particles(), lambda_ix: 0 });
@@ -157,15 +153,6 @@ impl<M: LeafModel> Cloud<M> {
             cloud.spread_forgetting();
         }
         cloud
-    }
-
-    /// A forest for the pool as it is and as large as it may become.
-    pub(crate) fn new_forest(&self) -> Forest {
-        let max_active = self.settings.config.max_active;
-        // A point arrives before another retires.
-        let fits = max_active.is_some_and(|max| max.max(self.pool.n_slots()) < SlotSet::ROOM);
-        let only_counts = self.model.only_counts().is_some() && !self.uses_scores();
-        Forest::new(if fits && only_counts { Keeping::Sets } else { Keeping::Lists }, max_active, self.model.stat_len())
     }
 
     /// Keep point statistics about the origin that most leaves have.
@@ -178,8 +165,8 @@ impl<M: LeafModel> Cloud<M> {
         let leaf = self.forest.leaf_mut(ix);
         leaf.start(&self.model, &self.point_stats.shared(self.model.origin()));
         if self.settings.config.discard == Discard::Alc {
-            leaf.further_mut().lower = vec![f64::NEG_INFINITY; self.settings.n_inputs()];
-            leaf.further_mut().upper = vec![f64::INFINITY; self.settings.n_inputs()];
+            leaf.extras.lower = vec![f64::NEG_INFINITY; self.settings.n_inputs()];
+            leaf.extras.upper = vec![f64::INFINITY; self.settings.n_inputs()];
         }
         NodeId::leaf(ix)
     }
@@ -237,11 +224,7 @@ impl<M: LeafModel> Cloud<M> {
 
         let slot = self.pool.insert(x, y, weight, arrival, |out| out.copy_from_slice(&point));
         self.point_stats.insert(&self.model, &self.pool, slot);
-        let counted = self.counted_classes();
-        let ln_mean_weight = match counted {
-            Some(n_classes) => for_classes!(n_classes, self.weigh_counts(&landing, slot)),
-            None => self.weigh(&landing, slot),
-        };
+        let ln_mean_weight = self.weigh(&landing, slot);
         self.resample(&mut landing.spots);
 
         self.widen_range(x);
@@ -252,13 +235,8 @@ impl<M: LeafModel> Cloud<M> {
         if pass == Pass::First && self.model.track(x, y, weight) {
             self.renew_prior();
         }
-        match counted {
-            Some(n_classes) => for_classes!(n_classes, self.propagate_counts(&mut landing.spots, slot, x)),
-            None => {
-                self.take_in(&landing.spots, slot);
-                self.propagate(&landing.spots, x);
-            }
-        }
+        self.take_in(&landing.spots, slot);
+        self.propagate(&landing.spots, x);
         self.mutate_forgetting();
 
         self.scratch.landing = landing;

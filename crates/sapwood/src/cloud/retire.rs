@@ -1,9 +1,8 @@
 //! Retiring a point from every particle.
 
-use super::counting::for_classes;
 use super::{Cloud, Marks};
 use crate::leaf::LeafModel;
-use crate::tree::{Keeping, NodeId};
+use crate::tree::NodeId;
 
 /// Working space that is kept between retirements.
 #[derive(Clone, Debug, Default)]
@@ -33,32 +32,15 @@ impl<M: LeafModel> Cloud<M> {
             self.spread_forgetting();
         }
         let slot = self.pool.active()[position];
-        match self.settings.forgetting_values() {
-            // Every leaf that holds the point retires it in the same way, and they are found without walking the trees.
-            [lambda] if self.forest.keeping() == Keeping::Sets => self.retire_everywhere(slot, *lambda),
-            _ => self.retire_by_tree(slot),
-        }
+        self.retire_slot(slot);
         if self.uses_scores() {
             self.tally[slot as usize] = 0.0;
         }
         self.pool.remove(position);
     }
 
-    /// Retire a point from all leaves that hold it.
-    fn retire_everywhere(&mut self, slot: u32, lambda: f64) {
-        if let Some(n_classes) = self.counted_classes() {
-            return for_classes!(n_classes, self.retire_count(slot, lambda));
-        }
-        let Self { forest, model, pool, point_stats, .. } = self;
-        forest.for_each_live_leaf_mut(|leaf| {
-            if leaf.points.set().contains(slot) {
-                leaf.retire_point(model, pool, point_stats, slot, lambda);
-            }
-        });
-    }
-
     /// Retire a point where the forgetting factor is the tree's: a leaf that trees with different ones share comes apart.
-    fn retire_by_tree(&mut self, slot: u32) {
+    fn retire_slot(&mut self, slot: u32) {
         let mut retirements = std::mem::take(&mut self.scratch.retirements);
         let Retirements { first, all, old_roots } = &mut retirements;
         first.begin(self.forest.n_leaf_slots());
@@ -101,8 +83,8 @@ impl<M: LeafModel> Cloud<M> {
             let lambda = lambda_ix.map_or(1.0, |ix| self.settings.forgetting_values()[ix as usize]);
             let leaf = self.forest.leaf_mut(target);
             let at = leaf.retire_point(&self.model, &self.pool, &self.point_stats, slot, lambda);
-            if let Some(at) = at.filter(|_| !leaf.further().scores.is_empty()) {
-                leaf.further_mut().scores.swap_remove(at);
+            if !leaf.extras.scores.is_empty() {
+                leaf.extras.scores.swap_remove(at);
             }
         }
         for &root in old_roots.iter() {

@@ -186,8 +186,8 @@ impl<M: LeafModel> Cloud<M> {
                     visits.all[same_content as usize].is_centred = true;
                 }
             }
-            if leaf.n_tallied > 0 || !leaf.further().scores.is_empty() {
-                leaf.further_mut().scores.push(0.0);
+            if leaf.n_tallied > 0 || !leaf.extras.scores.is_empty() {
+                leaf.extras.scores.push(0.0);
             }
         }
     }

@@ -95,9 +95,8 @@ pub trait LeafModel: Clone + Send + Sync {
         unreachable!("not a classification leaf")
     }
 
-    /// The model itself if it only counts: the statistics are a count of points and one of each class and nothing else, retired ones are
-    /// divided in the shares of the active points, and the prior stands for none.
-    fn only_counts(&self) -> Option<&Multinomial> {
+    /// The number of classes if the statistics are nothing but class counts, so that counting labels replaces summing statistics.
+    fn counted_classes(&self) -> Option<usize> {
         None
     }
 

@@ -2,11 +2,9 @@
 
 mod order;
 mod point_stats;
-mod slot_set;
 
 pub use order::{MISSING, RankedColumn};
 pub use point_stats::PointStats;
-pub use slot_set::SlotSet;
 
 use std::collections::VecDeque;
 

@@ -71,9 +71,6 @@ impl<M: LeafModel> Cloud<M> {
 
     /// Add the class probabilities at `x`, scaled by `weight` (classification).
     pub fn add_class_probabilities(&self, x: &[f64], weight: f64, groups: &mut Groups, out: &mut [f64]) {
-        if self.add_known_probabilities(x, weight, out) {
-            return;
-        }
         groups.find(self, x);
         let Groups { leaves, point, total, .. } = groups;
         point.resize(self.model.point_len(), 0.0);

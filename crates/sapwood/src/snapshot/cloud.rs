@@ -6,7 +6,7 @@ use crate::config::{Discard, Task};
 use crate::error::{Error, MAX_MAGNITUDE, Result};
 use crate::leaf::LeafModel;
 use crate::pool::Pool;
-use crate::tree::{Branch, Forest, Keeping, LeafNode, NodeId, Points, Split};
+use crate::tree::{Branch, Forest, LeafNode, NodeId, Points, Split};
 
 /// Deeper than any tree the prior would let live, and shallow enough to walk recursively.
 const MAX_DEPTH: usize = 1000;
@@ -36,7 +36,7 @@ pub fn write_cloud<M: LeafModel>(w: &mut Writer, cloud: &Cloud<M>, write_model: 
     for &node in &order.nodes {
         if node.is_leaf() {
             w.bool(true);
-            write_leaf(w, cloud, cloud.forest.leaf(node.ix()), &positions);
+            write_leaf(w, cloud.forest.leaf(node.ix()), &positions);
         } else {
             let &Branch { split, left, right } = cloud.forest.branch(node.ix());
             w.bool(false);
@@ -55,21 +55,15 @@ pub fn write_cloud<M: LeafModel>(w: &mut Writer, cloud: &Cloud<M>, write_model: 
     }
 }
 
-fn write_leaf<M: LeafModel>(w: &mut Writer, cloud: &Cloud<M>, leaf: &LeafNode, positions: &[u32]) {
-    let mut points = Vec::with_capacity(leaf.n_active());
-    leaf.points.for_each(&cloud.pool, |slot| points.push(positions[slot as usize]));
-    if cloud.forest.keeping() == Keeping::Sets {
-        // The order of its slots is not the leaf's.
-        points.sort_unstable();
-    }
-    w.u32s(points.into_iter());
+fn write_leaf(w: &mut Writer, leaf: &LeafNode, positions: &[u32]) {
+    w.u32s(leaf.points.slots().iter().map(|slot| positions[*slot as usize]));
     w.f64s(leaf.origin.iter().copied());
     w.f64s(leaf.active.iter().copied());
     w.f64s((0..leaf.active.len()).map(|entry| leaf.retired.get(entry).copied().unwrap_or(0.0)));
     w.u32(leaf.n_forgotten);
-    w.f64s(leaf.further().lower.iter().copied());
-    w.f64s(leaf.further().upper.iter().copied());
-    w.f64s(leaf.further().scores.iter().copied());
+    w.f64s(leaf.extras.lower.iter().copied());
+    w.f64s(leaf.extras.upper.iter().copied());
+    w.f64s(leaf.extras.scores.iter().copied());
     w.u32(leaf.n_tallied);
     w.bool(leaf.scored);
 }
@@ -141,7 +135,7 @@ pub fn read_cloud<M: LeafModel>(
     require(cloud.tally.len() == expected_tally, "the discard scores do not fit the pool")?;
     require(cloud.tally.iter().all(|score| !score.is_nan()), "a discard score is not a number")?;
 
-    let mut forest = cloud.new_forest();
+    let mut forest = Forest::new(cloud.settings.config.max_active, cloud.model.stat_len());
     let nodes = read_nodes(r, &cloud, &mut forest)?;
     let n_trees = r.count(9)?;
     let mut trees = Vec::with_capacity(n_trees);
@@ -187,7 +181,7 @@ fn read_nodes<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>, forest: &mut Fores
     let mut nodes: Vec<(NodeId, usize)> = Vec::new();
     for _ in 0..n_nodes {
         let node = if r.bool()? {
-            let leaf = read_leaf(r, cloud, forest.keeping())?;
+            let leaf = read_leaf(r, cloud)?;
             let ix = forest.new_leaf();
             *forest.leaf_mut(ix) = leaf;
             (NodeId::leaf(ix), 0)
@@ -206,11 +200,11 @@ fn read_nodes<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>, forest: &mut Fores
     Ok(nodes)
 }
 
-fn read_leaf<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>, keeping: Keeping) -> Result<LeafNode> {
+fn read_leaf<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>) -> Result<LeafNode> {
     let stat_len = cloud.model.stat_len();
     let boxed = if cloud.settings.config.discard == Discard::Alc { cloud.settings.n_inputs } else { 0 };
     let mut leaf = LeafNode::default();
-    let points = Points::of(keeping, r.u32s()?, &cloud.pool);
+    let points = Points::from_slots(r.u32s()?, &cloud.pool);
     leaf.points = points.ok_or(Error::Inconsistent { what: "a leaf lists a point that does not exist, or one twice" })?;
     leaf.origin = cloud.point_stats.shared(r.finite_f64s(cloud.model.origin().len())?);
     leaf.active = r.finite_f64s(stat_len)?.into();
@@ -219,8 +213,8 @@ fn read_leaf<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>, keeping: Keeping) -
     leaf.n_forgotten = r.u32()?;
     let (lower, upper, scores) = (r.f64s()?, r.f64s()?, r.f64s()?);
     if !(lower.is_empty() && upper.is_empty() && scores.is_empty()) {
-        let further = leaf.further_mut();
-        (further.lower, further.upper, further.scores) = (lower, upper, scores);
+        let extras = &mut leaf.extras;
+        (extras.lower, extras.upper, extras.scores) = (lower, upper, scores);
     }
     leaf.n_tallied = r.u32()?;
     leaf.scored = r.bool()?;
@@ -228,13 +222,13 @@ fn read_leaf<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>, keeping: Keeping) -
     for stats in [&retired, &total] {
         require(cloud.model.are_possible(stats, &leaf.origin), "a leaf's statistics cannot have come from data")?;
     }
-    let tallied = cloud.uses_scores() || (leaf.further().scores.is_empty() && leaf.n_tallied == 0 && !leaf.scored);
+    let tallied = cloud.uses_scores() || (leaf.extras.scores.is_empty() && leaf.n_tallied == 0 && !leaf.scored);
     require(tallied, "a leaf has scores that nobody asked for")?;
-    require(leaf.further().lower.len() == boxed && leaf.further().upper.len() == boxed, "a leaf's box has the wrong number of sides")?;
-    require(leaf.further().lower.iter().chain(&leaf.further().upper).all(|bound| !bound.is_nan()), "a leaf's box is not made of numbers")?;
-    require(leaf.further().scores.is_empty() || leaf.further().scores.len() == leaf.n_active(), "a leaf's scores do not fit its points")?;
-    require(!leaf.scored || leaf.further().scores.len() == leaf.n_active(), "a leaf's scores do not fit its points")?;
-    require(leaf.further().scores.iter().all(|score| !score.is_nan()), "a discard score is not a number")?;
+    require(leaf.extras.lower.len() == boxed && leaf.extras.upper.len() == boxed, "a leaf's box has the wrong number of sides")?;
+    require(leaf.extras.lower.iter().chain(&leaf.extras.upper).all(|bound| !bound.is_nan()), "a leaf's box is not made of numbers")?;
+    require(leaf.extras.scores.is_empty() || leaf.extras.scores.len() == leaf.n_active(), "a leaf's scores do not fit its points")?;
+    require(!leaf.scored || leaf.extras.scores.len() == leaf.n_active(), "a leaf's scores do not fit its points")?;
+    require(leaf.extras.scores.iter().all(|score| !score.is_nan()), "a discard score is not a number")?;
     Ok(leaf)
 }
 
@@ -249,11 +243,11 @@ fn check_routing<M: LeafModel>(cloud: &Cloud<M>) -> Result<()> {
         }
         let (mut n_listed, mut all_home) = (0, true);
         cloud.forest.for_each_leaf(tree.root, 0, &mut |leaf_ix, _| {
-            cloud.forest.leaf(leaf_ix).points.for_each(&cloud.pool, |slot| {
+            for &slot in cloud.forest.leaf(leaf_ix).points.slots() {
                 n_listed += 1;
                 // Taken once met, so that a point listed twice does not count twice.
                 all_home &= std::mem::replace(&mut home[slot as usize], u32::MAX) == leaf_ix as u32;
-            });
+            }
         });
         require(all_home && n_listed == n_active, LOST)?;
     }
@@ -267,14 +261,14 @@ fn check_sums<M: LeafModel>(cloud: &Cloud<M>) -> Result<()> {
         let mut sums = vec![0.0; leaf.active.len()];
         let mut sizes = vec![0.0; leaf.active.len()];
         let mut one = vec![0.0; leaf.active.len()];
-        leaf.points.for_each(&cloud.pool, |slot| {
+        for &slot in leaf.points.slots() {
             one.fill(0.0);
             cloud.model.observe(&mut one, &leaf.origin, cloud.pool.point(slot), cloud.pool.weight(slot));
             for ((sum, size), value) in sums.iter_mut().zip(&mut sizes).zip(&one) {
                 *sum += value;
                 *size += value.abs();
             }
-        });
+        }
         // Points that have come and gone may have been much larger than those that are left.
         let largest = sizes.iter().fold(1.0f64, |a, b| a.max(*b));
         let close = leaf.active.iter().zip(&sums).all(|(a, b)| (a - b).abs() <= 1e-3 * largest);

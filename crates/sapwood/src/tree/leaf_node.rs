@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Keeping, Origin, Points};
+use super::{Origin, Points};
 use crate::leaf::{Fit, LeafModel};
 use crate::num::short::add;
 use crate::pool::{PointStats, Pool};
@@ -36,7 +36,7 @@ pub struct LeafNode {
     pub origin: Origin,
     /// The same for `fit`.
     fit_version: u64,
-    further: Option<Box<Further>>,
+    pub extras: Box<LeafExtras>,
     /// Points forgotten since `active` was last summed afresh.
     pub n_forgotten: u32,
     /// How many particles the scores stand in the tally for, and whether they are up to date.
@@ -44,9 +44,9 @@ pub struct LeafNode {
     pub scored: bool,
 }
 
-/// What leaves that only count do not have. It is kept apart, so that they lie close together.
+/// What most passes over the leaves do not read, boxed so that the rest stays dense in memory.
 #[derive(Debug, Default)]
-pub struct Further {
+pub struct LeafExtras {
     fit: Fit,
     /// The leaf's box, kept only where a discard rule asks for it.
     pub lower: Vec<f64>,
@@ -67,11 +67,9 @@ impl Clone for LeafNode {
         self.copy_content(source);
         self.n_tallied = source.n_tallied;
         self.scored = source.scored;
-        if let Some(source) = &source.further {
-            self.further_mut().scores.extend_from_slice(&source.scores);
-        }
+        self.extras.scores.extend_from_slice(&source.extras.scores);
         if source.fit_version > 0 {
-            self.further_mut().fit.clone_from(&source.further().fit);
+            self.extras.fit.clone_from(&source.extras.fit);
             self.fit_version = source.fit_version;
         }
         self.evidence = source.evidence;
@@ -80,11 +78,9 @@ impl Clone for LeafNode {
 }
 
 impl LeafNode {
-    /// An empty leaf with room for some points and statistics.
-    pub fn with_room(keeping: Keeping, n_points: usize, stat_len: usize) -> Self {
-        let mut leaf = Self { points: Points::with_room(keeping, n_points), ..Self::default() };
-        // Leaves that only count keep sets, and nothing further.
-        leaf.further = (keeping == Keeping::Lists).then(Box::default);
+    /// An empty leaf with capacity for some points and statistics.
+    pub fn with_capacity(n_points: usize, stat_len: usize) -> Self {
+        let mut leaf = Self { points: Points::with_capacity(n_points), ..Self::default() };
         leaf.active.reserve(stat_len);
         leaf.retired.reserve(stat_len);
         leaf
@@ -96,11 +92,9 @@ impl LeafNode {
         self.active.clear();
         self.retired.clear();
         self.n_forgotten = 0;
-        if let Some(further) = &mut self.further {
-            further.lower.clear();
-            further.upper.clear();
-            further.scores.clear();
-        }
+        self.extras.lower.clear();
+        self.extras.upper.clear();
+        self.extras.scores.clear();
         self.n_tallied = 0;
         self.invalidate();
     }
@@ -113,11 +107,8 @@ impl LeafNode {
         self.active.extend_from_slice(&source.active);
         self.retired.extend_from_slice(&source.retired);
         self.n_forgotten = source.n_forgotten;
-        if let Some(source) = &source.further {
-            let further = self.further_mut();
-            further.lower.extend_from_slice(&source.lower);
-            further.upper.extend_from_slice(&source.upper);
-        }
+        self.extras.lower.extend_from_slice(&source.extras.lower);
+        self.extras.upper.extend_from_slice(&source.extras.upper);
     }
 
     /// An empty leaf of a model, about an origin.
@@ -127,26 +118,13 @@ impl LeafNode {
         self.active.resize(model.stat_len(), 0.0);
     }
 
-    pub fn further(&self) -> &Further {
-        static NOTHING: Further = Further { fit: Fit::NONE, lower: Vec::new(), upper: Vec::new(), scores: Vec::new() };
-        self.further.as_deref().unwrap_or(&NOTHING)
-    }
-
-    pub fn further_mut(&mut self) -> &mut Further {
-        self.further.get_or_insert_default()
-    }
-
     pub fn n_active(&self) -> usize {
         self.points.len()
     }
 
-    /// The points with their discard scores, where they have any: only those that are listed do.
+    /// The points with their discard scores, where they have any.
     pub fn scored_points(&self) -> impl Iterator<Item = (u32, f64)> {
-        let slots: &[u32] = match &self.points {
-            Points::List { slots, .. } => slots,
-            Points::Set { .. } => &[],
-        };
-        slots.iter().copied().zip(self.further().scores.iter().copied())
+        self.points.slots().iter().copied().zip(self.extras.scores.iter().copied())
     }
 
     /// The effective number of retired points.
@@ -179,38 +157,9 @@ impl LeafNode {
         self.invalidate();
     }
 
-    /// Put a point in that counts once, where `K` classes are all that is counted. Returns the counts.
-    #[inline(always)]
-    pub fn count_in<const K: usize>(&mut self, pool: &Pool, slot: u32, class: usize) -> [f64; K] {
-        self.points.push(pool, slot);
-        self.evidence_version = 0;
-        let (n, counts) = counts_mut::<K>(&mut self.active);
-        *n += 1.0;
-        counts[class] += 1.0;
-        *counts
-    }
-
-    /// Retire such a point, of one of `K` classes. Whole numbers do not round, so that the sums never have to be made afresh.
-    #[inline(always)]
-    pub fn count_out<const K: usize>(&mut self, pool: &Pool, slot: u32, class: usize, lambda: f64) {
-        self.points.remove(pool, slot);
-        self.n_forgotten = self.n_forgotten.saturating_add(1);
-        self.evidence_version = 0;
-        let (n, counts) = counts_mut::<K>(&mut self.active);
-        *n -= 1.0;
-        counts[class] -= 1.0;
-        if self.retired.is_empty() {
-            self.retired.resize(1 + K, 0.0);
-        }
-        let (n, counts) = counts_mut::<K>(&mut self.retired);
-        *n = lambda * *n + 1.0;
-        counts.iter_mut().for_each(|count| *count *= lambda);
-        counts[class] += 1.0;
-    }
-
-    /// Take a point out of the active part. Returns its position where the points have one; the last one moves there.
-    pub fn remove_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32) -> Option<usize> {
-        let position = self.points.remove(pool, slot);
+    /// Take a point out of the active part. Returns its position, which the last point takes over.
+    pub fn remove_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32) -> usize {
+        let position = self.points.swap_remove(pool, slot);
         self.n_forgotten = self.n_forgotten.saturating_add(1);
         // Summing afresh after as many removals as there are points costs no more than the removals did, and bounds their error.
         point_stats.forget(model, pool, &mut self.active, &self.origin, slot);
@@ -224,19 +173,12 @@ impl LeafNode {
     pub fn sum_afresh<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats) {
         self.active.fill(0.0);
         let Self { points, active, origin, .. } = self;
-        points.for_each(pool, |slot| point_stats.observe(model, pool, active, origin, slot));
+        points.slots().iter().for_each(|slot| point_stats.observe(model, pool, active, origin, *slot));
         self.n_forgotten = 0;
     }
 
     /// Retire a point of this leaf: it leaves the active part and joins a retired part that fades by `lambda`.
-    pub fn retire_point<M: LeafModel>(
-        &mut self,
-        model: &M,
-        pool: &Pool,
-        point_stats: &PointStats,
-        slot: u32,
-        lambda: f64,
-    ) -> Option<usize> {
+    pub fn retire_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32, lambda: f64) -> usize {
         let position = self.remove_point(model, pool, point_stats, slot);
         if self.retired.is_empty() {
             self.retired.resize(self.active.len(), 0.0);
@@ -265,20 +207,18 @@ impl LeafNode {
 
     /// Add another leaf's points and statistics to this one (a prune).
     pub fn merge<M: LeafModel>(&mut self, model: &M, other: &LeafNode) {
-        self.points.join(&other.points);
+        self.points.append(&other.points);
         self.n_forgotten = self.n_forgotten.saturating_add(other.n_forgotten);
         add_shifted(model, &mut self.active, &self.origin, &other.active, &other.origin);
         if !other.retired.is_empty() {
             self.retired.resize(self.active.len(), 0.0);
             add_shifted(model, &mut self.retired, &self.origin, &other.retired, &other.origin);
         }
-        if let (Some(further), Some(other)) = (&mut self.further, &other.further) {
-            for (a, b) in further.lower.iter_mut().zip(&other.lower) {
-                *a = a.min(*b);
-            }
-            for (a, b) in further.upper.iter_mut().zip(&other.upper) {
-                *a = a.max(*b);
-            }
+        for (a, b) in self.extras.lower.iter_mut().zip(&other.extras.lower) {
+            *a = a.min(*b);
+        }
+        for (a, b) in self.extras.upper.iter_mut().zip(&other.extras.upper) {
+            *a = a.max(*b);
         }
         self.invalidate();
     }
@@ -311,23 +251,16 @@ impl LeafNode {
     pub fn refit<M: LeafModel>(&mut self, model: &M, version: u64, total: &mut Vec<f64>) -> &Fit {
         if self.fit_version != version {
             self.total(total);
-            let further = self.further.get_or_insert_default();
-            let supported = model.fit(total, &self.origin, &mut further.fit);
+            let supported = model.fit(total, &self.origin, &mut self.extras.fit);
             // A fit that the prior does not support borrows the stream's running scale, which the next row will move.
             self.fit_version = if supported { version } else { 0 };
         }
-        &self.further().fit
+        &self.extras.fit
     }
 
     /// The evidence if it is up to date.
     pub fn evidence_at(&self, version: u64) -> Option<LeafEvidence> {
         (self.evidence_version == version).then_some(self.evidence)
-    }
-
-    /// The evidence that was last kept, which is up to date if the caller knows it to be.
-    #[inline]
-    pub fn last_evidence(&self) -> LeafEvidence {
-        self.evidence
     }
 
     /// Keep the evidence of the statistics as they are.
@@ -339,23 +272,23 @@ impl LeafNode {
     /// Lend the posterior out, so that many can be computed together; [`LeafNode::set_fit`] takes it back.
     pub fn take_fit(&mut self) -> Fit {
         self.fit_version = 0;
-        std::mem::take(&mut self.further_mut().fit)
+        std::mem::take(&mut self.extras.fit)
     }
 
     /// Keep a posterior of the statistics as they are; version 0 if it will not do for the next question.
     pub fn set_fit(&mut self, fit: Fit, version: u64) {
-        self.further_mut().fit = fit;
+        self.extras.fit = fit;
         self.fit_version = version;
     }
 
     /// The posterior if it is up to date.
     pub fn fit_at(&self, version: u64) -> Option<&Fit> {
-        (self.fit_version == version).then(|| &self.further().fit)
+        (self.fit_version == version).then(|| &self.extras.fit)
     }
 
     /// The posterior that [`LeafNode::refit`] has just computed.
     pub fn fit(&self) -> &Fit {
-        &self.further().fit
+        &self.extras.fit
     }
 
     /// Forget what was derived from statistics or prior that have changed.
@@ -364,13 +297,6 @@ impl LeafNode {
         self.evidence_version = 0;
         self.scored = false;
     }
-}
-
-/// The number of points and the counts of `K` classes.
-#[inline(always)]
-fn counts_mut<const K: usize>(stats: &mut [f64]) -> (&mut f64, &mut [f64; K]) {
-    let (n, counts) = stats.split_first_mut().expect("a number of points");
-    (n, counts.first_chunk_mut().expect("a count of each class"))
 }
 
 /// `stats += other`, where the two are about different origins.

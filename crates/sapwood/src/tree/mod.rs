@@ -9,9 +9,9 @@ mod origin;
 mod points;
 mod prior;
 
-pub use leaf_node::{Further, IN_PLACE, LeafEvidence, LeafNode, Stats, add_shifted};
+pub use leaf_node::{LeafEvidence, LeafExtras, LeafNode, Stats, add_shifted};
 pub use origin::Origin;
-pub use points::{Keeping, Points};
+pub use points::Points;
 pub use prior::TreePrior;
 
 /// A rule `x[dim] < cut` goes left; a missing value follows `nan_left`.
@@ -128,22 +128,17 @@ pub struct Forest {
     leaves: Vec<LeafNode>,
     leaf_refs: Vec<u32>,
     free_leaves: Vec<u32>,
-    keeping: Keeping,
-    /// Room that every new leaf gets for its points and for each of its statistics.
-    room: (usize, usize),
+    /// How many points and statistics a new leaf has capacity for.
+    leaf_capacity: (usize, usize),
 }
 
 impl Forest {
     /// A forest for pools of at most `max_active` points and statistics of `stat_len` entries.
-    pub fn new(keeping: Keeping, max_active: Option<usize>, stat_len: usize) -> Self {
-        /// Up to a kilobyte a leaf it pays to make room for the whole pool at once: a leaf then never asks for memory again.
-        const AT_MOST: usize = 256;
-        // A point arrives before another retires.
-        Self { keeping, room: (max_active.map_or(0, |max| max + 1).min(AT_MOST), stat_len), ..Self::default() }
-    }
-
-    pub fn keeping(&self) -> Keeping {
-        self.keeping
+    pub fn new(max_active: Option<usize>, stat_len: usize) -> Self {
+        /// Up to a kilobyte per leaf it pays to reserve capacity for the whole pool: a leaf then never reallocates.
+        const MAX_RESERVED: usize = 256;
+        // A point arrives before another one retires.
+        Self { leaf_capacity: (max_active.map_or(0, |max| max + 1).min(MAX_RESERVED), stat_len), ..Self::default() }
     }
 
     pub fn branch(&self, ix: usize) -> &Branch {
@@ -165,16 +160,6 @@ impl Forest {
 
     pub fn n_branch_slots(&self) -> usize {
         self.branches.len()
-    }
-
-    /// List the leaves in use for which something holds.
-    #[inline(always)]
-    pub fn list_live_leaves(&self, list: &mut Vec<u32>, holds: impl Fn(&LeafNode) -> bool) {
-        list.clear();
-        list.extend(0..self.leaves.len() as u32);
-        let n_live = keep_those(list, |ix| self.leaf_refs[ix as usize] > 0);
-        let n_kept = keep_those(&mut list[..n_live], |ix| holds(&self.leaves[ix as usize]));
-        list.truncate(n_kept);
     }
 
     /// Indices of the leaves in use.
@@ -204,7 +189,7 @@ impl Forest {
     fn make_leaves(&mut self) {
         let n_before = self.leaves.len();
         let n_after = n_before + (n_before / 4).max(8);
-        self.leaves.resize_with(n_after, || LeafNode::with_room(self.keeping, self.room.0, self.room.1));
+        self.leaves.resize_with(n_after, || LeafNode::with_capacity(self.leaf_capacity.0, self.leaf_capacity.1));
         self.leaf_refs.resize(n_after, 0);
         self.free_leaves.reserve(n_after);
         self.free_leaves.extend((n_before as u32..n_after as u32).rev());

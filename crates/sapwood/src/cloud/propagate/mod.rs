@@ -21,7 +21,7 @@ use super::{Cloud, Tree};
 use crate::leaf::LeafModel;
 use crate::num::lanes::exp_all;
 use crate::num::ln;
-use crate::tree::{Branch, Further, NodeId, Place};
+use crate::tree::{Branch, LeafExtras, NodeId, Place};
 
 /// Working space that is kept between steps.
 #[derive(Clone, Debug, Default)]
@@ -219,9 +219,9 @@ impl<M: LeafModel> Cloud<M> {
         };
         for (child_ix, is_left) in children.into_iter().zip([true, false]) {
             let (parent, child) = self.forest.two_leaves_mut(place.leaf(), child_ix);
-            let Further { lower, upper, .. } = parent.further();
+            let LeafExtras { lower, upper, .. } = &*parent.extras;
             if !lower.is_empty() {
-                let further = child.further_mut();
+                let further = &mut child.extras;
                 further.lower.clone_from(lower);
                 further.upper.clone_from(upper);
                 let bound = if is_left { &mut further.upper } else { &mut further.lower };
@@ -317,9 +317,9 @@ mod tests {
                 boxes_below(&cloud, tree.root, &mut vec![(f64::NEG_INFINITY, f64::INFINITY); 2], &mut leaves);
                 for (ix, sides) in leaves {
                     let leaf = cloud.forest.leaf(ix);
-                    let own: Sides = leaf.further().lower.iter().copied().zip(leaf.further().upper.iter().copied()).collect();
+                    let own: Sides = leaf.extras.lower.iter().copied().zip(leaf.extras.upper.iter().copied()).collect();
                     assert_eq!(own, sides, "row {row}");
-                    let mut slots = leaf.points.list(&cloud.pool, &mut Vec::new()).to_vec();
+                    let mut slots = leaf.points.slots().to_vec();
                     assert!(slots.iter().all(|&slot| cloud.forest.find(tree.root, cloud.pool.x(slot)) == ix), "row {row}");
                     let mut sums = vec![0.0; leaf.active.len()];
                     slots.iter().for_each(|&slot| cloud.model.observe(&mut sums, &leaf.origin, cloud.pool.point(slot), 1.0));

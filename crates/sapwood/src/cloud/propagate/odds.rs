@@ -23,11 +23,6 @@ impl Odds {
     /// Nothing but a stay.
     pub const STAY: Self = Self { ln_base: 0.0, stay: 1.0, prune: 0.0, prune_is_larger: false };
 
-    /// A prune of some weight, where that of a stay is 1.
-    pub fn against_stay(prune: f64) -> Self {
-        Self { prune, ..Self::STAY }
-    }
-
     /// The larger of the two has weight 1; the other's is still to be set, to the exponential of what comes second.
     pub fn new(ln_stay: f64, ln_prune: f64) -> (Self, f64) {
         let prune_is_larger = ln_stay.is_nan() || ln_stay < ln_prune;

@@ -27,7 +27,7 @@ pub(super) struct Prunes {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prune {
     /// Stands for the points that are merged.
-    key: u128,
+    key: u64,
     sibling: NodeId,
     depth: usize,
     merged: Ticket,

@@ -16,8 +16,6 @@ use crate::tree::{LeafNode, Split};
 /// Working space for one set of points and one dimension.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Work<K> {
-    /// The points, where they have to be listed first.
-    listed: Vec<u32>,
     /// By point, how it compares.
     keys: Keys<K>,
     values: Keys<f64>,
@@ -59,8 +57,7 @@ impl<K: Key> Work<K> {
     ) {
         let any = groups.clone().next().expect("a chain has a group");
         let leaf = cloud.forest.leaf(any.leaf as usize);
-        let mut listed = std::mem::take(&mut self.listed);
-        let slots = leaf.points.list(&cloud.pool, &mut listed);
+        let slots = leaf.points.slots();
         gather(column, slots, &mut self.keys);
         let n_known = K::count_below(&self.keys, K::NONE) as usize;
         if let Some(room) = self.room(column, n_known, cloud.settings.min_leaf) {
@@ -71,7 +68,7 @@ impl<K: Key> Work<K> {
             }
             self.sort_sides();
             let n_missing = slots.len() - n_known;
-            let n_classes = cloud.model.only_counts().map(LeafModel::n_classes).filter(|_| n_missing == 0 && cloud.pool.all_count_once());
+            let n_classes = cloud.model.counted_classes().filter(|_| n_missing == 0 && cloud.pool.all_count_once());
             match n_classes {
                 Some(n_classes) => self.count_below(cloud, slots, n_classes),
                 None => self.sum_sides(cloud, leaf, slots, n_known),
@@ -82,7 +79,6 @@ impl<K: Key> Work<K> {
                 self.children(cloud, leaf, n_known, all, group.last, outcomes, queue);
             }
         }
-        self.listed = listed;
     }
 
     /// The keys that every cut lies between: the last that must go left and the first that must not. None if there is no room for a cut.
@@ -359,9 +355,9 @@ fn sum_points<M: LeafModel>(cloud: &Cloud<M>, leaf: &LeafNode, slots: &[u32], su
 fn sum_side<M: LeafModel>(cloud: &Cloud<M>, leaf: &LeafNode, split: &Split, left: bool, out: &mut [f64]) {
     out.fill(0.0);
     let values = cloud.pool.column(split.dim as usize);
-    leaf.points.for_each(&cloud.pool, |slot| {
+    for &slot in leaf.points.slots() {
         if split.sends_left(values[slot as usize]) == left {
             cloud.model.observe(out, &leaf.origin, cloud.pool.point(slot), cloud.pool.weight(slot));
         }
-    });
+    }
 }

@@ -3,7 +3,6 @@
 //! With counts `a_k`, `n = sum a_k`, `K` classes and `a0` pseudo-counts a class:
 //! `ln Z = lnG(K a0) - lnG(K a0 + n) + sum_k [lnG(a0 + a_k) - lnG(a0)]`, predictive `(a_k + a0) / (n + K a0)`.
 
-mod ceilings;
 #[cfg(test)]
 mod tests;
 
@@ -11,7 +10,7 @@ use pulp::{Arch, WithSimd};
 
 use super::{Batch, Fit, LeafModel, SWAMPED};
 use crate::config::Division;
-use crate::num::lanes::{LANES, Lane, ln_gamma_parts_lanes, ln_lanes};
+use crate::num::lanes::{Lane, ln_gamma_parts_lanes, ln_lanes};
 use crate::num::ln;
 use crate::num::special::ln_gamma;
 use crate::tree::Split;
@@ -92,19 +91,6 @@ impl Multinomial {
         a / n
     }
 
-    /// The probability of every class in a leaf with these counts.
-    #[inline(always)]
-    pub fn probabilities<const K: usize>(&self, counts: [f64; K]) -> [f64; K] {
-        let n = self.denominator(counts.into_iter());
-        counts.map(|count| self.numerator(count) / n)
-    }
-
-    /// `ln Z` of leaves with counts of `K` classes, given eight abreast.
-    pub fn ln_z_blocks<const K: usize>(&self, blocks: &[[Lane; K]], out: &mut Vec<f64>) {
-        out.clear();
-        Arch::new().dispatch(Blocks { model: self, blocks, out });
-    }
-
     /// `ln Z` of some leaves; `counts` gives each class's.
     #[inline(always)]
     fn ln_z_of_counts<const L: usize>(&self, counts: impl Iterator<Item = [f64; L]> + Clone) -> [f64; L] {
@@ -174,8 +160,8 @@ impl LeafModel for Multinomial {
         *self = Self::new(n_classes, self.dirichlet);
     }
 
-    fn only_counts(&self) -> Option<&Multinomial> {
-        Some(self)
+    fn counted_classes(&self) -> Option<usize> {
+        Some(self.n_classes)
     }
 
     fn track(&mut self, _x: &[f64], _y: f64, _weight: f64) -> bool {
@@ -272,37 +258,6 @@ impl WithSimd for Kernel<'_> {
         let Self { model, batch, out } = self;
         for (_, stats, n_leaves) in batch.blocks() {
             out.extend_from_slice(&model.ln_z_of_counts(stats[1..].iter().copied())[..n_leaves]);
-        }
-    }
-}
-
-/// The same for blocks of a known number of classes, whose loops the compiler writes out.
-struct Blocks<'a, const K: usize> {
-    model: &'a Multinomial,
-    blocks: &'a [[Lane; K]],
-    out: &'a mut Vec<f64>,
-}
-
-impl<const K: usize> WithSimd for Blocks<'_, K> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _simd: S) {
-        /// Blocks at a time: a constant that is loaded serves all of them.
-        const MANY: usize = 4;
-        let Self { model, blocks, out } = self;
-        let (many, rest) = blocks.as_chunks::<MANY>();
-        for blocks in many {
-            let counts = (0..K).map(|class| {
-                let mut counts = [0.0; MANY * LANES];
-                let (lanes, _) = counts.as_chunks_mut::<LANES>();
-                lanes.iter_mut().zip(blocks).for_each(|(lanes, block)| *lanes = block[class]);
-                counts
-            });
-            out.extend_from_slice(&model.ln_z_of_counts(counts));
-        }
-        for block in rest {
-            out.extend_from_slice(&model.ln_z_of_counts(block.iter().copied()));
         }
     }
 }
