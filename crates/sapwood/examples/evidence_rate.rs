@@ -47,7 +47,7 @@ fn nanoseconds<M: LeafModel>(model: &M, mut point: impl FnMut(&mut Stream, usize
     let mut best = f64::INFINITY;
     for _ in 0..ROUNDS {
         // The batch is used up each time; filling it is not what is timed.
-        batch.begin(model.stat_len());
+        batch.clear(model.stat_len());
         leaves.iter().for_each(|stats| batch.push(stats, &prior));
         out.clear();
         let began = Instant::now();

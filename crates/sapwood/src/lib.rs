@@ -18,4 +18,5 @@ pub mod pool;
 pub mod predict;
 pub mod rng;
 pub mod snapshot;
+pub mod split;
 pub mod tree;

@@ -5,10 +5,11 @@ use std::ops::Range;
 use super::ledger::Ledger;
 use super::said::Said;
 use super::{Bank, History, Member, Rows, chunks, workers};
+use crate::cloud::ForecastScratch;
 use crate::config::Task;
 use crate::error::{Error, Result};
 use crate::num::same_bits;
-use crate::predict::{Groups, Solver};
+use crate::predict::Solver;
 
 /// What a forecast should hold beyond the cheap parts.
 #[derive(Clone, Debug, Default)]
@@ -161,7 +162,7 @@ impl Chunk<'_> {
     fn ask(&self, member: &mut Member, history: &History, task: Task, n_classes: usize, pools: bool) -> Vec<Part> {
         let run = &self.run;
         let mut inputs = Vec::new();
-        let mut groups = Groups::default();
+        let mut groups = ForecastScratch::default();
         (0..run.x_test.len())
             .map(|row| {
                 // The forecast sees the targets learned before this row's turn.

@@ -1,11 +1,11 @@
 //! A member of a bank: a cloud or something simpler, and the inputs it sees.
 
 use super::trivial::{Trivial, TrivialKind};
-use crate::cloud::{ActivePoint, Cloud, ParticleStats, StepSizes, TreeNode};
+use crate::cloud::{ActivePoint, Cloud, ForecastScratch, ParticleStats, RowWalk, StepSizes, TreeNode};
 use crate::config::{CloudConfig, Leaf, Named, Prior, Task};
 use crate::error::{Error, Result};
 use crate::leaf::{Covariance, Discriminant, Gaussian, GaussianPrior, Multinomial};
-use crate::predict::{Groups, Mixture, Walk};
+use crate::predict::Mixture;
 
 /// What a member is asked to be.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,7 +122,7 @@ impl Member {
         any_member!(&mut self.inner, cloud => cloud.observe(x, y, weight), trivial => trivial.observe(x, y, weight))
     }
 
-    pub fn add_components(&self, x: &[f64], weight: f64, groups: &mut Groups, mixture: &mut Mixture) {
+    pub fn add_components(&self, x: &[f64], weight: f64, groups: &mut ForecastScratch, mixture: &mut Mixture) {
         match &self.inner {
             AnyMember::Gaussian(cloud) => cloud.add_components(x, weight, groups, mixture),
             AnyMember::Trivial(trivial) => trivial.add_components(x, weight, mixture),
@@ -131,7 +131,7 @@ impl Member {
     }
 
     /// The same for many rows of inputs, each with a mixture of its own.
-    pub fn add_components_of_rows(&self, x: &[f64], weight: f64, walk: &mut Walk, mixtures: &mut [Mixture]) {
+    pub fn add_components_of_rows(&self, x: &[f64], weight: f64, walk: &mut RowWalk, mixtures: &mut [Mixture]) {
         match &self.inner {
             AnyMember::Gaussian(cloud) => cloud.add_components_of_rows(x, weight, walk, mixtures),
             AnyMember::Trivial(trivial) => {
@@ -143,7 +143,7 @@ impl Member {
         }
     }
 
-    pub fn add_class_probabilities(&self, x: &[f64], weight: f64, groups: &mut Groups, out: &mut [f64]) {
+    pub fn add_class_probabilities(&self, x: &[f64], weight: f64, groups: &mut ForecastScratch, out: &mut [f64]) {
         match &self.inner {
             AnyMember::Multinomial(cloud) => cloud.add_class_probabilities(x, weight, groups, out),
             AnyMember::Discriminant(cloud) => cloud.add_class_probabilities(x, weight, groups, out),
@@ -153,11 +153,11 @@ impl Member {
     }
 
     pub fn settle_at(&mut self, x: &[f64]) {
-        any_member!(&mut self.inner, cloud => cloud.settle_at(x), _ => {});
+        any_member!(&mut self.inner, cloud => cloud.refresh_fits_at(x), _ => {});
     }
 
     pub fn settle(&mut self) {
-        any_member!(&mut self.inner, cloud => cloud.settle(), _ => {});
+        any_member!(&mut self.inner, cloud => cloud.refresh_fits(), _ => {});
     }
 
     pub fn add_classes(&mut self, n_classes: usize) {
@@ -193,7 +193,7 @@ impl Member {
 
     /// About how much work a row is, in no unit: what the last step had to compute, each evidence counted once for every entry of its statistics.
     pub fn effort(&self) -> usize {
-        any_member!(&self.inner, cloud => cloud.effort(), _ => 0)
+        any_member!(&self.inner, cloud => cloud.relative_cost(), _ => 0)
     }
 
     pub fn n_distinct_trees(&self) -> usize {

@@ -25,9 +25,10 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use self::said::Said;
+use crate::cloud::{ForecastScratch, RowWalk};
 use crate::config::Task;
 use crate::error::{Error, MAX_MAGNITUDE, Result};
-use crate::predict::{Groups, Mixture, Walk};
+use crate::predict::Mixture;
 use crate::rng::{Purpose, Stream};
 
 /// Weights beyond these could not be added to each other without losing one of them.
@@ -220,7 +221,7 @@ impl Bank {
         let history = History::new(&ledger.recent, y, weight);
         let learn = |member: &mut Member, rows: &Range<usize>| {
             let mut inputs = Vec::new();
-            let mut groups = Groups::default();
+            let mut groups = ForecastScratch::default();
             let learned = |row| {
                 if weight_of(row) == 0.0 {
                     return Learned { ln_density: f64::NAN, said: None };
@@ -256,7 +257,7 @@ impl Bank {
     }
 
     /// The predictive mixtures of some rows (regression).
-    pub fn mixtures(&self, x: Rows, weights: &[f64], walk: &mut Walk, mixtures: &mut [Mixture]) {
+    pub fn mixtures(&self, x: Rows, weights: &[f64], walk: &mut RowWalk, mixtures: &mut [Mixture]) {
         mixtures.iter_mut().for_each(Mixture::clear);
         let mut inputs = Vec::new();
         for (member, weight) in self.members.iter().zip(weights) {
@@ -273,7 +274,7 @@ impl Bank {
     }
 
     /// Class probabilities at one row (classification).
-    pub fn class_probabilities(&self, x: &[f64], weights: &[f64], groups: &mut Groups, out: &mut [f64]) {
+    pub fn class_probabilities(&self, x: &[f64], weights: &[f64], groups: &mut ForecastScratch, out: &mut [f64]) {
         out.fill(0.0);
         let mut inputs = Vec::new();
         for (member, weight) in self.members.iter().zip(weights) {

@@ -3,9 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use super::{Bank, Rows, check_levels, workers};
+use crate::cloud::{ForecastScratch, RowWalk};
 use crate::config::Task;
 use crate::error::{Error, Result};
-use crate::predict::{Groups, Mixture, Solver, Walk};
+use crate::predict::{Mixture, Solver};
 use crate::rng::{Purpose, Stream};
 
 /// The predictive at each row of a table, as of the moment it was asked for. It shares the bank as it stood; a bank that goes on learning
@@ -60,7 +61,7 @@ impl Predictive {
         let weights = self.bank.weights();
         workers::for_row_blocks(&mut out, width, n_threads, |first, block| {
             let n_rows = block.len() / width;
-            let (mut walk, mut mixtures) = (Walk::default(), vec![Mixture::default(); n_rows]);
+            let (mut walk, mut mixtures) = (RowWalk::default(), vec![Mixture::default(); n_rows]);
             self.bank.mixtures(self.rows().slice(first..first + n_rows), &weights, &mut walk, &mut mixtures);
             for (at, (values, mixture)) in block.chunks_mut(width).zip(&mixtures).enumerate() {
                 f(first + at, mixture, values);
@@ -130,7 +131,7 @@ impl Predictive {
         let mut out = vec![0.0; self.n_rows() * width];
         let weights = self.bank.weights();
         workers::for_row_blocks(&mut out, width, n_threads, |first, block| {
-            let mut groups = Groups::default();
+            let mut groups = ForecastScratch::default();
             for (at, values) in block.chunks_mut(width).enumerate() {
                 self.bank.class_probabilities(self.rows().row(first + at), &weights, &mut groups, values);
             }

@@ -1,9 +1,10 @@
 //! What a member, or all of them together, say about one row.
 
 use super::Member;
+use crate::cloud::ForecastScratch;
 use crate::config::Task;
 use crate::num::ln;
-use crate::predict::{Groups, Mixture};
+use crate::predict::Mixture;
 
 #[derive(Clone, Debug)]
 pub enum Said {
@@ -14,7 +15,7 @@ pub enum Said {
 
 impl Said {
     /// What a member says of its inputs.
-    pub fn by(member: &mut Member, inputs: &[f64], task: Task, n_classes: usize, groups: &mut Groups) -> Self {
+    pub fn by(member: &mut Member, inputs: &[f64], task: Task, n_classes: usize, groups: &mut ForecastScratch) -> Self {
         member.settle_at(inputs);
         match task {
             Task::Regression => {

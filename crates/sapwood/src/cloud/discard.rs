@@ -1,48 +1,57 @@
-//! Which active point to retire. Scores live at the leaves and in a particle-summed tally; a step touches only what changed.
+//! Choosing the active point to retire.
+//!
+//! Scores are cached at the leaves and summed over particles in a tally; a step updates only what changed.
 
-use super::{Cloud, Tree};
+use super::{Cloud, Scratch, Tree};
 use crate::config::Discard;
-use crate::leaf::{Bounds, LeafModel, PointsOf};
+use crate::leaf::{Bounds, Fit, LeafModel};
 use crate::rng::{Purpose, Stream};
 use crate::tree::{Branch, Forest, NodeId};
 
-/// The tally is summed afresh this often, so that the rounding of its updates cannot build up.
-const AFRESH_EVERY: u64 = 1024;
+/// The tally is recomputed this often, so that rounding errors of its updates cannot accumulate.
+const RECOMPUTE_EVERY: u64 = 1024;
 
-/// Working space for counting the particles at each leaf.
+/// Buffers that are kept between steps.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Census {
-    /// By leaf, the particles counted so far.
+pub(super) struct Workspace {
+    counts: ParticleCounts,
+    bounds: Bounds,
+}
+
+/// The number of particles that have each leaf.
+#[derive(Clone, Debug, Default)]
+struct ParticleCounts {
+    /// By leaf.
     at_leaf: Vec<u32>,
-    /// By branch the same, and how many that refer to it have not handed on their count.
+    /// By branch, the particles counted so far, and how many references to it have not been counted yet.
     at_branch: Vec<(u32, u32)>,
-    /// The leaves met, in a fixed order.
+    /// The leaves that have any, in a fixed order.
     leaves: Vec<usize>,
-    /// Branches whose count is complete and not yet handed on.
+    /// Branches whose count is complete but not yet propagated to their children.
     open: Vec<usize>,
 }
 
-impl Census {
-    /// Count the particles that have each leaf. Every node of the forest is met once: it hands on the count of all that refer to it.
-    fn take(&mut self, forest: &Forest, trees: &[Tree]) {
+impl ParticleCounts {
+    /// Count the particles that have each leaf. Every node of the forest is visited once, when all references to it have been counted.
+    fn update<F: Fit>(&mut self, forest: &Forest<F>, trees: &[Tree]) {
         self.at_leaf.clear();
         self.at_leaf.resize(forest.n_leaf_slots(), 0);
         self.at_branch.clear();
         self.at_branch.extend(forest.branch_refs().iter().map(|refs| (0, *refs)));
         self.leaves.clear();
         for tree in trees {
-            self.meet(tree.root, tree.n_copies);
+            self.add(tree.root, tree.n_copies);
             while let Some(ix) = self.open.pop() {
                 let n_particles = self.at_branch[ix].0;
                 let &Branch { left, right, .. } = forest.branch(ix);
-                self.meet(left, n_particles);
-                self.meet(right, n_particles);
+                self.add(left, n_particles);
+                self.add(right, n_particles);
             }
         }
     }
 
     #[inline(always)]
-    fn meet(&mut self, node: NodeId, n_particles: u32) {
+    fn add(&mut self, node: NodeId, n_particles: u32) {
         let ix = node.ix();
         if node.is_leaf() {
             let at_leaf = &mut self.at_leaf[ix];
@@ -51,10 +60,10 @@ impl Census {
             }
             *at_leaf += n_particles;
         } else {
-            let (at_branch, n_missing) = &mut self.at_branch[ix];
+            let (at_branch, n_uncounted) = &mut self.at_branch[ix];
             *at_branch += n_particles;
-            *n_missing -= 1;
-            if *n_missing == 0 {
+            *n_uncounted -= 1;
+            if *n_uncounted == 0 {
                 self.open.push(ix);
             }
         }
@@ -71,33 +80,33 @@ impl<M: LeafModel> Cloud<M> {
         match self.settings.config.discard {
             Discard::Oldest => 0,
             Discard::Random => {
-                // The pool size tells apart several retirements in one step.
+                // The pool size distinguishes several retirements in one step.
                 let mut stream = Stream::new(self.seed, self.step, self.pool.len() as u32, Purpose::Discard);
                 stream.below(self.pool.len())
             }
             Discard::Alc | Discard::Entropy => {
                 let score = |position: usize| self.tally[self.pool.active()[position] as usize];
-                // Among equals the oldest goes.
+                // Among equals the oldest is chosen.
                 (1..self.pool.len()).fold(0, |best, position| if score(position) < score(best) { position } else { best })
             }
         }
     }
 
-    /// Bring the leaves' scores and the tally up to date with the particles as they are.
+    /// Update the leaves' scores and the tally.
     pub(super) fn update_scores(&mut self) {
         if !self.uses_scores() {
             return;
         }
-        self.scratch.census.take(&self.forest, &self.trees);
-        self.fit_unscored();
-        let afresh = self.step.is_multiple_of(AFRESH_EVERY);
-        if afresh {
+        self.scratch.discard.counts.update(&self.forest, &self.trees);
+        self.refresh_unscored_fits();
+        let recompute = self.step.is_multiple_of(RECOMPUTE_EVERY);
+        if recompute {
             self.tally.fill(0.0);
         }
-        for at in 0..self.scratch.census.leaves.len() {
-            let leaf_ix = self.scratch.census.leaves[at];
-            let n_particles = f64::from(self.scratch.census.at_leaf[leaf_ix]);
-            let n_tallied = if afresh { 0.0 } else { f64::from(self.forest.leaf(leaf_ix).n_tallied) };
+        for at in 0..self.scratch.discard.counts.leaves.len() {
+            let leaf_ix = self.scratch.discard.counts.leaves[at];
+            let n_particles = f64::from(self.scratch.discard.counts.at_leaf[leaf_ix]);
+            let n_tallied = if recompute { 0.0 } else { f64::from(self.forest.leaf(leaf_ix).n_tallied) };
             if !self.forest.leaf(leaf_ix).scored {
                 self.add_to_tally(leaf_ix, -n_tallied);
                 self.score_leaf(leaf_ix);
@@ -109,19 +118,13 @@ impl<M: LeafModel> Cloud<M> {
         }
     }
 
-    /// Compute together the posteriors that the scores will ask for.
-    fn fit_unscored(&mut self) {
-        if !self.model.predicts_from_fit() {
-            return;
+    /// Refresh the posteriors that the scores are about to read, in one batch.
+    fn refresh_unscored_fits(&mut self) {
+        if self.model.predicts_from_fit() {
+            let leaves = std::mem::take(&mut self.scratch.discard.counts.leaves);
+            self.refresh_stale_fits(leaves.iter().copied(), |leaf| !leaf.scored);
+            self.scratch.discard.counts.leaves = leaves;
         }
-        let Self { forest, version, scratch, .. } = self;
-        let unknown = |ix: &&usize| {
-            let leaf = forest.leaf(**ix);
-            !leaf.scored && leaf.fit_at(*version).is_none()
-        };
-        scratch.fits.waiting.clear();
-        scratch.fits.waiting.extend(scratch.census.leaves.iter().filter(unknown));
-        self.fit_waiting();
     }
 
     fn add_to_tally(&mut self, leaf_ix: usize, n_particles: f64) {
@@ -132,32 +135,28 @@ impl<M: LeafModel> Cloud<M> {
     }
 
     fn score_leaf(&mut self, leaf_ix: usize) {
-        let leaf = self.forest.leaf_mut(leaf_ix);
-        let total = &mut self.scratch.total;
-        leaf.refit(&self.model, self.version, total);
+        let Self { forest, model, pool, range, version, scratch, .. } = self;
+        let Scratch { total, discard: Workspace { bounds, .. }, .. } = scratch;
+        let leaf = forest.leaf_mut(leaf_ix);
+        leaf.refresh_fit(model, *version, total);
         leaf.total(total);
+        clip_box(&leaf.extras.lower, &leaf.extras.upper, range, bounds);
         let mut scores = std::mem::take(&mut leaf.extras.scores);
         scores.clear();
-        if self.settings.config.discard == Discard::Entropy {
-            let entropy = self.model.entropy(total);
-            scores.resize(leaf.n_active(), entropy);
-        } else {
-            // The box within the range seen so far, and its volume relative to that range: thin boxes in many dimensions stay in range.
-            // A column that has been missing throughout has no range; any single point will do.
-            let clipped = |(bound, range): (&f64, &(f64, f64))| if range.0 <= range.1 { bound.clamp(range.0, range.1) } else { 0.0 };
-            let Bounds { lower, upper, volume } = &mut self.scratch.bounds;
-            lower.clear();
-            lower.extend(leaf.extras.lower.iter().zip(&self.range).map(clipped));
-            upper.clear();
-            upper.extend(leaf.extras.upper.iter().zip(&self.range).map(clipped));
-            *volume = (0..lower.len())
-                .filter(|&i| self.range[i].1 > self.range[i].0)
-                .map(|i| (upper[i] - lower[i]) / (self.range[i].1 - self.range[i].0))
-                .product();
-            let points = PointsOf { pool: &self.pool, slots: leaf.points.slots() };
-            self.model.alc(leaf.fit(), &leaf.origin, &self.scratch.bounds, points, &mut scores);
-        }
+        model.discard_scores(leaf.fit(), total, &leaf.origin, bounds, pool.encoded(leaf.points.slots()), &mut scores);
         leaf.extras.scores = scores;
         leaf.scored = true;
     }
+}
+
+/// A leaf's box within the range seen so far, and its volume relative to that range: thin boxes in many dimensions do not underflow.
+fn clip_box(lower: &[f64], upper: &[f64], range: &[(f64, f64)], out: &mut Bounds) {
+    // A column that has always been missing has no range; any single point will do.
+    let clipped = |(bound, range): (&f64, &(f64, f64))| if range.0 <= range.1 { bound.clamp(range.0, range.1) } else { 0.0 };
+    out.lower.clear();
+    out.lower.extend(lower.iter().zip(range).map(clipped));
+    out.upper.clear();
+    out.upper.extend(upper.iter().zip(range).map(clipped));
+    let sides = out.lower.iter().zip(&out.upper).zip(range).filter(|(_, range)| range.1 > range.0);
+    out.volume = sides.map(|((lower, upper), range)| (upper - lower) / (range.1 - range.0)).product();
 }

@@ -1,7 +1,7 @@
-//! Read-only questions asked of a cloud.
+//! Read-only views of a cloud.
 
 use super::Cloud;
-use crate::leaf::{Fit, LeafModel};
+use crate::leaf::{ClassificationLeaf, Discriminant, DiscriminantFit, Gaussian, GaussianFit, LeafModel, RegressionLeaf};
 use crate::tree::{Branch, LeafNode, NodeId};
 
 /// A point of the active pool.
@@ -30,7 +30,7 @@ pub struct ParticleStats {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TreeNode {
     /// The split and the positions of its children; none for a leaf.
-    pub split: Option<(crate::tree::Split, usize, usize)>,
+    pub split: Option<(crate::split::Split, usize, usize)>,
     pub n_active: f64,
     pub n_retired: f64,
     /// A leaf's prediction: the mean at its centre, or its class probabilities.
@@ -53,16 +53,9 @@ pub struct StepSizes {
 }
 
 impl<M: LeafModel> Cloud<M> {
-    /// How much there was to compute in the last step.
-    pub fn step_sizes(&self) -> StepSizes {
-        let (leaves, sets_of_points, contents) = self.scratch.visits.sizes();
-        let (proposals, chains, outcomes, prunes) = self.scratch.propagate.sizes();
-        StepSizes { leaves, sets_of_points, contents, proposals, chains, outcomes, prunes }
-    }
-
     /// About how much work a step is, in no unit: what the last one had to compute, each evidence counted once for every entry of its
     /// statistics, and each point of the pool.
-    pub fn effort(&self) -> usize {
+    pub fn relative_cost(&self) -> usize {
         let StepSizes { contents, outcomes, prunes, .. } = self.step_sizes();
         (self.trees.len() + contents + 2 * outcomes + prunes) * (8 + self.model.stat_len()) + self.pool.len() * self.pool.n_inputs()
     }
@@ -157,7 +150,7 @@ impl<M: LeafModel> Cloud<M> {
     }
 
     /// The tree of one particle. `value` says what a leaf predicts.
-    pub fn tree(&self, particle: usize, value: impl Fn(&Self, &LeafNode) -> Vec<f64>) -> Option<Vec<TreeNode>> {
+    pub fn tree(&self, particle: usize, value: impl Fn(&Self, &LeafNode<M::Fit>) -> Vec<f64>) -> Option<Vec<TreeNode>> {
         let mut first = 0;
         let tree = self.trees.iter().find(|tree| {
             first += tree.n_copies as usize;
@@ -168,7 +161,7 @@ impl<M: LeafModel> Cloud<M> {
         Some(nodes)
     }
 
-    fn dump(&self, node: NodeId, value: &impl Fn(&Self, &LeafNode) -> Vec<f64>, nodes: &mut Vec<TreeNode>) -> usize {
+    fn dump(&self, node: NodeId, value: &impl Fn(&Self, &LeafNode<M::Fit>) -> Vec<f64>, nodes: &mut Vec<TreeNode>) -> usize {
         let at = nodes.len();
         if node.is_leaf() {
             let leaf = self.forest.leaf(node.ix());
@@ -185,55 +178,32 @@ impl<M: LeafModel> Cloud<M> {
         }
         at
     }
-
-    /// A leaf's posterior, computed on the side if it is out of date.
-    pub(crate) fn fit_of<T>(&self, leaf: &LeafNode, f: impl FnOnce(&Fit) -> T) -> T {
-        match leaf.fit_at(self.version) {
-            Some(fit) => f(fit),
-            None if !self.model.predicts_from_fit() => f(leaf.fit()),
-            None => {
-                let mut total = Vec::new();
-                leaf.total(&mut total);
-                let mut fit = Fit::default();
-                self.model.fit(&total, &leaf.origin, &mut fit);
-                f(&fit)
-            }
-        }
-    }
-
-    /// Bring every leaf's posterior up to date, so that many predictions need not.
-    pub fn settle(&mut self) {
-        let Self { forest, model, version, scratch, .. } = self;
-        forest.for_each_live_leaf_mut(|leaf| {
-            leaf.refit(model, *version, &mut scratch.total);
-        });
-    }
 }
 
-impl Cloud<crate::leaf::Gaussian> {
+impl Cloud<Gaussian> {
     /// A regression leaf's posterior mean at the mean of its inputs.
-    pub fn mean_at_centre(&self, leaf: &LeafNode) -> f64 {
+    pub fn mean_at_centre(&self, leaf: &LeafNode<GaussianFit>) -> f64 {
         let mut total = Vec::new();
         leaf.total(&mut total);
         let point = self.model.centre_of(&total, &leaf.origin);
-        self.fit_of(leaf, |fit| self.model.student_t(fit, &leaf.origin, &point).location)
+        self.with_fit(leaf, |fit| self.model.student_t(fit, &leaf.origin, &point).location)
     }
 }
 
 /// Questions for clouds of classification leaves.
-impl<M: LeafModel> Cloud<M> {
+impl<M: ClassificationLeaf> Cloud<M> {
     /// A classification leaf's probabilities at an encoded point.
-    pub(crate) fn leaf_probabilities(&self, leaf: &LeafNode, point: &[f64]) -> Vec<f64> {
+    pub(crate) fn leaf_probabilities(&self, leaf: &LeafNode<M::Fit>, point: &[f64]) -> Vec<f64> {
         let mut total = Vec::new();
         leaf.total(&mut total);
         let mut proba = vec![0.0; self.model.n_classes()];
-        self.fit_of(leaf, |fit| self.model.add_class_probabilities(fit, &total, &leaf.origin, point, 1.0, &mut proba));
+        self.with_fit(leaf, |fit| self.model.add_class_probabilities(fit, &total, &leaf.origin, point, 1.0, &mut proba));
         proba
     }
 
     /// Let labels up to `n_classes - 1` appear from now on; every leaf has seen none of the new ones.
     pub fn add_classes(&mut self, n_classes: usize) {
-        self.scratch.landing.leave();
+        self.scratch.lookup.invalidate();
         self.model.set_n_classes(n_classes);
         let stat_len = self.model.stat_len();
         self.forest.for_each_live_leaf_mut(|leaf| {
@@ -243,13 +213,13 @@ impl<M: LeafModel> Cloud<M> {
             }
             leaf.invalidate();
         });
-        self.renew_point_stats();
+        self.rebuild_point_stats();
     }
 }
 
-impl Cloud<crate::leaf::Discriminant> {
+impl Cloud<Discriminant> {
     /// A discriminant leaf's probabilities at the mean of its inputs.
-    pub fn probabilities_at_centre(&self, leaf: &LeafNode) -> Vec<f64> {
+    pub fn probabilities_at_centre(&self, leaf: &LeafNode<DiscriminantFit>) -> Vec<f64> {
         let mut total = Vec::new();
         leaf.total(&mut total);
         self.leaf_probabilities(leaf, &self.model.centre_of(&total, &leaf.origin))

@@ -1,43 +1,30 @@
-//! A cloud of particles, each a tree, filtered one observation at a time: weigh, resample, propagate, retire.
+//! A cloud of particles, each a tree, filtered one observation at a time.
 //!
-//! Particles with the same tree are kept once, with a number of copies. Equal stays and equal prunes are one tree; only grows are drawn a
-//! particle at a time. Particle numbers, which key the random draws, count through the copies of the trees in order.
+//! Particles with the same tree are stored once, with a number of copies: equal stays and equal prunes result in one tree, and only grows
+//! are drawn per particle. Particle numbers, which key the random draws, count through the copies of the trees in order.
+//!
+//! [`step`] learns an observation, [`discard`] chooses the point to retire, [`forecast`] computes predictive distributions, [`inspect`]
+//! answers read-only questions.
 
-mod alike;
 mod discard;
-mod evidence;
-mod fits;
+mod distinct_leaves;
+mod epoch_map;
+mod forecast;
+mod forgetting;
 mod inspect;
-mod landing;
-mod propagate;
-mod propose;
+mod refresh_fits;
 mod rejuvenate;
-mod resample;
-mod retire;
-mod weigh;
+mod step;
 
+pub use forecast::{ForecastScratch, RowWalk};
 pub use inspect::{ActivePoint, ParticleStats, StepSizes, TreeNode};
-pub use resample::systematic;
+pub use step::systematic;
 
-use self::evidence::Queue;
-use self::landing::{Landing, Spot};
-use self::weigh::Visits;
-use crate::config::{Discard, FORGETTING_GRID, Settings};
-use crate::leaf::{Bounds, LeafModel};
-use crate::num::ln;
+use self::step::LeafLookup;
+use crate::config::{Discard, Settings};
+use crate::leaf::{Fit, LeafModel};
 use crate::pool::{PointStats, Pool};
-use crate::rng::{Purpose, Stream};
 use crate::tree::{Forest, NodeId, TreePrior};
-
-/// Chance, a particle and a step, that an automatic forgetting factor is drawn anew from its grid.
-const MUTATION_RATE: f64 = 0.001;
-
-/// Whether a point comes from the stream or is learned again, in which case the running scale knows it already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pass {
-    First,
-    Again,
-}
 
 /// A tree and the particles that have it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,75 +41,33 @@ pub struct Cloud<M: LeafModel> {
     pub(crate) model: M,
     pub(crate) seed: u64,
     pub(crate) step: u64,
-    pub(crate) forest: Forest,
+    pub(crate) forest: Forest<M::Fit>,
     pub(crate) trees: Vec<Tree>,
     pub(crate) pool: Pool,
     pub(crate) ln_evidence: f64,
     /// Smallest and largest value seen of each input.
     pub(crate) range: Vec<(f64, f64)>,
-    /// Particle-summed discard score of each slot.
+    /// Discard score of each slot, summed over particles.
     pub(crate) tally: Vec<f64>,
     pub(crate) point_stats: PointStats,
     tree_prior: TreePrior,
-    /// Whether anything has been retired or will be. Until then nobody can tell forgetting factors apart, and all particles carry the first:
-    /// trees that differ in nothing else are one.
+    /// Whether any point has been retired or will be. Until then forgetting factors make no difference, and all particles carry the first,
+    /// so that trees that differ in nothing else are stored once.
     pub(crate) forgets: bool,
-    /// Counts changes of the leaf prior; fits made under an older one are out of date. Starts at 1: 0 marks no fit.
+    /// Incremented when the leaf prior changes, which makes cached fits and evidences stale. Starts at 1: 0 marks an empty cache.
     version: u64,
-    scratch: Scratch,
+    scratch: Scratch<M::Fit>,
 }
 
-/// Working space that is kept between steps so that a step allocates nothing once it has been large enough.
+/// Buffers that are kept between steps, so that a step does not allocate once they are large enough.
 #[derive(Clone, Debug, Default)]
-struct Scratch {
-    landing: Landing,
-    visits: Visits,
-    queue: Queue,
-    fits: fits::Fits,
-    masses: Vec<f64>,
-    retirements: retire::Retirements,
-    census: discard::Census,
-    bounds: Bounds,
-    counts: Vec<u32>,
+struct Scratch<F: Fit> {
+    /// Shared by the forecast and the step of the same input.
+    lookup: LeafLookup,
+    step: step::Workspace,
+    fits: refresh_fits::Buffers<F>,
+    discard: discard::Workspace,
     total: Vec<f64>,
-    active: Vec<f64>,
-    point: Vec<f64>,
-    propagate: propagate::Scratch,
-}
-
-/// Values by index that are forgotten all at once when a new pass begins.
-#[derive(Clone, Debug, Default)]
-struct Marks<T> {
-    pass: u32,
-    entries: Vec<(u32, T)>,
-}
-
-impl<T: Copy + Default> Marks<T> {
-    fn begin(&mut self, n_entries: usize) {
-        self.pass = self.pass.checked_add(1).unwrap_or_else(|| {
-            self.entries.iter_mut().for_each(|entry| entry.0 = 0);
-            1
-        });
-        if self.entries.len() < n_entries {
-            self.entries.resize(n_entries, (0, T::default()));
-        }
-    }
-
-    fn get(&self, ix: usize) -> Option<T> {
-        let (pass, value) = self.entries[ix];
-        (pass == self.pass).then_some(value)
-    }
-
-    fn set(&mut self, ix: usize, value: T) {
-        self.entries[ix] = (self.pass, value);
-    }
-
-    /// True the first time an index is met in this pass.
-    fn first_time(&mut self, ix: usize) -> bool {
-        let first = self.entries[ix].0 != self.pass;
-        self.entries[ix].0 = self.pass;
-        first
-    }
 }
 
 impl<M: LeafModel> Cloud<M> {
@@ -145,7 +90,7 @@ impl<M: LeafModel> Cloud<M> {
             version: 1,
             scratch: Scratch::default(),
         };
-        cloud.renew_point_stats();
+        cloud.rebuild_point_stats();
         let root = cloud.new_root_leaf();
         cloud.forest.retain(root);
         cloud.trees.push(Tree { root, n_copies: cloud.n_particles(), lambda_ix: 0 });
@@ -155,15 +100,15 @@ impl<M: LeafModel> Cloud<M> {
         cloud
     }
 
-    /// Keep point statistics about the origin that most leaves have.
-    pub(crate) fn renew_point_stats(&mut self) {
-        self.point_stats.renew(&self.model, &self.pool);
+    /// Cache point statistics about the origin that most leaves have.
+    pub(crate) fn rebuild_point_stats(&mut self) {
+        self.point_stats.rebuild(&self.model, &self.pool);
     }
 
     pub(crate) fn new_root_leaf(&mut self) -> NodeId {
         let ix = self.forest.new_leaf();
         let leaf = self.forest.leaf_mut(ix);
-        leaf.start(&self.model, &self.point_stats.shared(self.model.origin()));
+        leaf.reset(&self.model, &self.point_stats.shared(self.model.origin()));
         if self.settings.config.discard == Discard::Alc {
             leaf.extras.lower = vec![f64::NEG_INFINITY; self.settings.n_inputs()];
             leaf.extras.upper = vec![f64::INFINITY; self.settings.n_inputs()];
@@ -183,7 +128,7 @@ impl<M: LeafModel> Cloud<M> {
         &self.model
     }
 
-    /// Observations taken in so far.
+    /// Number of observations learned so far.
     pub fn n_seen(&self) -> u64 {
         self.step
     }
@@ -197,105 +142,7 @@ impl<M: LeafModel> Cloud<M> {
         self.settings.forgetting_values()[tree.lambda_ix as usize]
     }
 
-    /// Take in one observation; returns `ln` of its predictive density before it was learned.
-    pub fn observe(&mut self, x: &[f64], y: f64, weight: f64) -> f64 {
-        self.step += 1;
-        let ln_mean_weight = self.learn_point(x, y, weight, self.step, Pass::First);
-        self.ln_evidence += ln_mean_weight;
-        if self.settings.config.max_active.is_some_and(|max| self.pool.len() > max) {
-            self.update_scores();
-            while self.settings.config.max_active.is_some_and(|max| self.pool.len() > max) {
-                let position = self.choose_discard();
-                self.retire_at(position);
-            }
-        }
-        ln_mean_weight
-    }
-
-    /// Weigh, resample, propagate.
-    fn learn_point(&mut self, x: &[f64], y: f64, weight: f64, arrival: u64, pass: Pass) -> f64 {
-        let mut point = std::mem::take(&mut self.scratch.point);
-        point.resize(self.model.point_len(), 0.0);
-        self.model.encode(x, y, &mut point);
-
-        self.land(x);
-        let mut landing = std::mem::take(&mut self.scratch.landing);
-        landing.leave();
-
-        let slot = self.pool.insert(x, y, weight, arrival, |out| out.copy_from_slice(&point));
-        self.point_stats.insert(&self.model, &self.pool, slot);
-        let ln_mean_weight = self.weigh(&landing, slot);
-        self.resample(&mut landing.spots);
-
-        self.widen_range(x);
-        if self.uses_scores() {
-            self.tally.resize(self.pool.n_slots(), 0.0);
-            self.tally[slot as usize] = 0.0;
-        }
-        if pass == Pass::First && self.model.track(x, y, weight) {
-            self.renew_prior();
-        }
-        self.take_in(&landing.spots, slot);
-        self.propagate(&landing.spots, x);
-        self.mutate_forgetting();
-
-        self.scratch.landing = landing;
-        self.scratch.point = point;
-        ln_mean_weight
-    }
-
-    /// The range of the inputs bounds the boxes that ALC integrates over, so where it grows every score changes.
-    fn widen_range(&mut self, x: &[f64]) {
-        let mut widened = false;
-        for (value, range) in x.iter().zip(&mut self.range) {
-            // NaN fails both comparisons and widens nothing.
-            if *value < range.0 {
-                range.0 = *value;
-                widened = true;
-            }
-            if *value > range.1 {
-                range.1 = *value;
-                widened = true;
-            }
-        }
-        if widened && self.settings.config.discard == Discard::Alc {
-            self.forest.for_each_live_leaf_mut(|leaf| leaf.scored = false);
-        }
-    }
-
-    /// Draw the surviving copies of each tree; trees without any are dropped.
-    fn resample(&mut self, spots: &mut Vec<Spot>) {
-        let u = Stream::new(self.seed, self.step, 0, Purpose::Resample).uniform();
-        let mut counts = std::mem::take(&mut self.scratch.counts);
-        systematic(&self.scratch.masses, self.n_particles(), u, &mut counts);
-        let mut kept = 0;
-        for (ix, &n_copies) in counts.iter().enumerate() {
-            let tree = self.trees[ix];
-            if n_copies == 0 {
-                self.release(tree.root);
-                continue;
-            }
-            self.trees[kept] = Tree { n_copies, ..tree };
-            spots[kept] = spots[ix];
-            kept += 1;
-        }
-        self.trees.truncate(kept);
-        spots.truncate(kept);
-        self.scratch.counts = counts;
-    }
-
-    /// The leaf prior has changed: every fit is out of date, and statistics move to the prior's new centre.
-    fn renew_prior(&mut self) {
-        self.version += 1;
-        self.renew_point_stats();
-        let Self { forest, model, pool, point_stats, .. } = self;
-        forest.for_each_live_leaf_mut(|leaf| {
-            leaf.recentre(model, pool, point_stats, point_stats.origin());
-            leaf.invalidate();
-        });
-    }
-
-    /// Let go of a tree, taking the scores of freed leaves out of the tally.
+    /// Drop one reference to a tree, subtracting the scores of freed leaves from the tally.
     pub(crate) fn release(&mut self, root: NodeId) {
         if self.tally.is_empty() {
             return self.forest.release(root, &mut |_| {});
@@ -306,68 +153,5 @@ impl<M: LeafModel> Cloud<M> {
                 tally[slot as usize] -= f64::from(leaf.n_tallied) * score;
             }
         });
-    }
-
-    /// Automatic forgetting starts evenly spread over its grid, and over the copies of every tree.
-    fn spread_forgetting(&mut self) {
-        let n_values = self.settings.forgetting_values().len() as u32;
-        let n_particles = self.n_particles();
-        let share = |value: u32| n_particles * (value + 1) / n_values - n_particles * value / n_values;
-        let mut left: Vec<u32> = (0..n_values).map(share).collect();
-        let mut dealt = (0..left.len()).cycle();
-        for tree in std::mem::take(&mut self.trees) {
-            let mut n_copies = vec![0; left.len()];
-            for _ in 0..tree.n_copies {
-                let value = dealt.find(|value| left[*value] > 0).expect("as many shares as particles");
-                left[value] -= 1;
-                n_copies[value] += 1;
-            }
-            for (value, n_copies) in n_copies.into_iter().enumerate().filter(|(_, n_copies)| *n_copies > 0) {
-                self.forest.retain(tree.root);
-                self.trees.push(Tree { root: tree.root, n_copies, lambda_ix: value as u8 });
-            }
-            self.release(tree.root);
-        }
-    }
-
-    /// Particles that carry their own forgetting factor now and then draw a new one.
-    fn mutate_forgetting(&mut self) {
-        if self.settings.config.forgetting.is_some() || !self.forgets {
-            return;
-        }
-        let mut stream = Stream::new(self.seed, self.step, 0, Purpose::Mutate);
-        let ln_stay = libm::log1p(-MUTATION_RATE);
-        let n_particles = f64::from(self.n_particles());
-        // The gaps between mutating particles are geometric.
-        let gap = |stream: &mut Stream| (ln(stream.uniform_positive()) / ln_stay).floor();
-        let mut next = gap(&mut stream);
-        let mut first = 0.0;
-        let n_trees = self.trees.len();
-        for ix in 0..n_trees {
-            let n_copies = f64::from(self.trees[ix].n_copies);
-            let own_start = self.trees.len();
-            while next < (first + n_copies).min(n_particles) {
-                let lambda_ix = stream.below(FORGETTING_GRID.len()) as u8;
-                let tree = self.trees[ix];
-                if lambda_ix != tree.lambda_ix {
-                    self.trees[ix].n_copies -= 1;
-                    match self.trees[own_start..].iter_mut().find(|other| other.lambda_ix == lambda_ix) {
-                        Some(other) => other.n_copies += 1,
-                        None => {
-                            self.forest.retain(tree.root);
-                            self.trees.push(Tree { n_copies: 1, lambda_ix, ..tree });
-                        }
-                    }
-                }
-                next += 1.0 + gap(&mut stream);
-            }
-            first += n_copies;
-        }
-        for ix in (0..n_trees).rev() {
-            if self.trees[ix].n_copies == 0 {
-                let tree = self.trees.remove(ix);
-                self.release(tree.root);
-            }
-        }
     }
 }

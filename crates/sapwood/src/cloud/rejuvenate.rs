@@ -1,18 +1,19 @@
-//! Starting the trees afresh from what is known: the active points again, in a new order, on top of the retired knowledge.
+//! Regrowing the trees: the active points are learned again, in a random order, on top of the retired statistics.
 
-use super::{Cloud, Pass, Tree};
-use crate::leaf::LeafModel;
+use super::step::{Observation, Pass};
+use super::{Cloud, Tree};
+use crate::leaf::{LeafModel, Origin};
 use crate::rng::{Purpose, Stream};
-use crate::tree::{Origin, add_shifted};
+use crate::tree::add_shifted;
 
 impl<M: LeafModel> Cloud<M> {
     /// Replace every tree by a single leaf that holds its retired statistics, then learn the active points again in a random order.
     ///
-    /// The trees that result do not remember the order in which the points first came. Particles keep their forgetting factors; those
-    /// with the same factor start from the average of their retired statistics, which at a factor of 1 are all the same. The evidence is
-    /// left as it was: it belongs to the stream, not to the second pass.
+    /// The resulting trees do not depend on the order in which the points arrived. Particles keep their forgetting factors; those with the
+    /// same factor start from the average of their retired statistics, which at a factor of 1 are all the same. The evidence is unchanged: it
+    /// belongs to the stream, not to the replay.
     pub fn rejuvenate(&mut self) {
-        self.scratch.landing.leave();
+        self.scratch.lookup.invalidate();
         let n_values = self.settings.forgetting_values().len();
         let origin = Origin::from(self.model.origin());
         let stat_len = self.model.stat_len();
@@ -64,11 +65,11 @@ impl<M: LeafModel> Cloud<M> {
         for last in (1..points.len()).rev() {
             points.swap(last, stream.below(last + 1));
         }
-        // A second pass draws random numbers of its own, away from the stream's.
+        // The replay has random numbers of its own.
         self.seed = seed ^ (0x5AB0_0D00_0000_0000 | step);
         for (x, y, weight, arrival) in &points {
             self.step += 1;
-            self.learn_point(x, *y, *weight, *arrival, Pass::Again);
+            self.filter(Observation { x, y: *y, weight: *weight, arrival: *arrival }, Pass::Replay);
         }
         self.seed = seed;
         self.step = step;

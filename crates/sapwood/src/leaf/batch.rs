@@ -1,13 +1,13 @@
-//! Leaves side by side, eight abreast, as the functions that compute many evidences at once want them.
+//! The statistics of many leaves, transposed into SIMD lanes.
 
+use super::n_points;
 use crate::num::lanes::{LANES, Lane};
 use crate::num::short::{short, short_mut};
 
-/// Statistics of leaves in blocks of eight. A block holds a lane of numbers of points, and then a lane for each entry of the statistics,
-/// with the prior's entry added.
+/// Leaves in blocks of [`LANES`]. A block holds a lane of numbers of points, then a lane per entry of the statistics with the prior's entry
+/// added.
 ///
-/// Leaves are written here entry by entry as they come up, long before they are read: to transpose them just before they are read would make
-/// the processor wait for its own stores.
+/// Leaves are transposed when they are pushed, long before they are read: doing so just before would stall on store forwarding.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     block_len: usize,
@@ -17,7 +17,7 @@ pub struct Batch {
 
 impl Batch {
     /// Start over, with statistics of `stat_len` entries.
-    pub fn begin(&mut self, stat_len: usize) {
+    pub fn clear(&mut self, stat_len: usize) {
         self.block_len = 1 + stat_len;
         self.n_leaves = 0;
     }
@@ -30,11 +30,11 @@ impl Batch {
         self.n_leaves == 0
     }
 
-    /// Add a leaf: its statistics, and those that the prior stands for. The first entry is the number of points.
+    /// Add a leaf: its statistics, and those of the prior.
     #[inline(always)]
     pub fn push(&mut self, stats: &[f64], prior: &[f64]) {
         let (lane, n, entries) = self.next_leaf();
-        n[lane] = stats[0];
+        n[lane] = n_points(stats);
         if let (Some(entries), Some(stats), Some(prior)) = (short_mut(entries), short(stats), short(prior)) {
             (0..stats.len()).for_each(|i| entries[i][lane] = stats[i] + prior[i]);
             return;
@@ -48,7 +48,7 @@ impl Batch {
     #[inline(always)]
     pub fn push_sum(&mut self, some: &[f64], others: &[f64], prior: &[f64]) {
         let (lane, n, entries) = self.next_leaf();
-        n[lane] = some[0] + others[0];
+        n[lane] = n_points(some) + n_points(others);
         if let (Some(entries), Some(some), Some(others), Some(prior)) = (short_mut(entries), short(some), short(others), short(prior)) {
             (0..some.len()).for_each(|i| entries[i][lane] = (some[i] + others[i]) + prior[i]);
             return;
@@ -59,7 +59,7 @@ impl Batch {
     }
 
     /// Add a leaf without points.
-    pub fn push_none(&mut self, prior: &[f64]) {
+    pub fn push_empty(&mut self, prior: &[f64]) {
         let (lane, n, entries) = self.next_leaf();
         n[lane] = 0.0;
         for (entry, prior) in entries.iter_mut().zip(prior) {
@@ -67,7 +67,7 @@ impl Batch {
         }
     }
 
-    /// Where the next leaf is to be written: its lane, and the lanes of its number of points and of each entry.
+    /// Where to write the next leaf: its lane, and the lanes of its number of points and of each entry.
     #[inline(always)]
     fn next_leaf(&mut self) -> (usize, &mut Lane, &mut [Lane]) {
         let lane = self.n_leaves % LANES;
@@ -80,7 +80,7 @@ impl Batch {
         (lane, n, entries)
     }
 
-    /// The blocks: numbers of points, statistics, and how many lanes are in use. Lanes beyond the last leaf repeat it.
+    /// The blocks: numbers of points, statistics, and how many lanes are used. Unused lanes repeat the last leaf.
     #[inline(always)]
     pub fn blocks(&mut self) -> impl Iterator<Item = (&Lane, &mut [Lane], usize)> {
         let (n_leaves, block_len) = (self.n_leaves, self.block_len);
@@ -104,7 +104,7 @@ impl Batch {
 #[cfg(test)]
 pub fn ln_z_of_each<M: super::LeafModel>(model: &M, leaves: &[Vec<f64>], origin: &[f64]) -> Vec<f64> {
     let mut batch = Batch::default();
-    batch.begin(model.stat_len());
+    batch.clear(model.stat_len());
     let mut prior = vec![0.0; model.stat_len()];
     model.prior_stats(origin, &mut prior);
     leaves.iter().for_each(|stats| batch.push(stats, &prior));

@@ -9,8 +9,7 @@ pub use point_stats::PointStats;
 use std::collections::VecDeque;
 
 use self::order::Order;
-use crate::error::{Error, Result};
-use crate::snapshot::{Reader, Writer};
+use crate::leaf::EncodedPoints;
 
 /// Observations in slots that are reused; a slot number names a point while it is active.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +53,16 @@ impl Pool {
             active: VecDeque::new(),
             free: Vec::new(),
         }
+    }
+
+    /// A pool that is about to be filled in bulk; [`Pool::restore_order`] must follow.
+    pub(crate) fn without_order(n_inputs: usize, point_len: usize) -> Self {
+        Self { order: None, ..Self::new(n_inputs, point_len) }
+    }
+
+    /// Sort every column at once, after a bulk insertion.
+    pub(crate) fn restore_order(&mut self) {
+        self.order = (!Order::is_too_large(self.n_slots())).then(|| Order::of(&self.columns));
     }
 
     pub fn n_inputs(&self) -> usize {
@@ -165,6 +174,11 @@ impl Pool {
         &self.points[start..start + self.point_len]
     }
 
+    /// The encoded points at some slots.
+    pub fn encoded<'a>(&'a self, slots: &'a [u32]) -> EncodedPoints<'a> {
+        EncodedPoints::new(&self.points, self.point_len, slots)
+    }
+
     #[inline]
     pub fn weight(&self, slot: u32) -> f64 {
         self.weights[slot as usize]
@@ -188,38 +202,6 @@ impl Pool {
             positions[slot as usize] = position as u32;
         }
         positions
-    }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.u64(self.active.len() as u64);
-        for &slot in &self.active {
-            self.x(slot).iter().chain(self.point(slot)).for_each(|value| w.f64(*value));
-            w.f64(self.y(slot));
-            w.f64(self.weight(slot));
-            w.u64(self.arrival(slot));
-        }
-    }
-
-    pub(crate) fn read(r: &mut Reader, n_inputs: usize, point_len: usize, now: u64) -> Result<Self> {
-        let n_active = r.count(8 * (n_inputs + point_len + 3))?;
-        // One at a time they would be put in order one at a time.
-        let mut pool = Self { order: None, ..Self::new(n_inputs, point_len) };
-        let mut last_arrival = 0;
-        let mut x = vec![0.0; n_inputs];
-        let mut point = vec![0.0; point_len];
-        for _ in 0..n_active {
-            for value in x.iter_mut().chain(&mut point) {
-                *value = r.f64()?;
-            }
-            let (y, weight, arrival) = (r.f64()?, r.f64()?, r.u64()?);
-            if arrival <= last_arrival || arrival > now {
-                return Err(Error::Inconsistent { what: "the pool is not in order of arrival" });
-            }
-            last_arrival = arrival;
-            pool.insert(&x, y, weight, arrival, |out| out.copy_from_slice(&point));
-        }
-        pool.order = (!Order::is_too_large(pool.n_slots())).then(|| Order::of(&pool.columns));
-        Ok(pool)
     }
 }
 

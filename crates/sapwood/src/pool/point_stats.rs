@@ -1,9 +1,8 @@
 //! Sufficient statistics of single points, kept so that sums over points are plain additions.
 
 use super::Pool;
-use crate::leaf::LeafModel;
+use crate::leaf::{LeafModel, Origin};
 use crate::num::lanes::LANES;
-use crate::tree::Origin;
 
 /// Entries summed at a time.
 const BLOCK: usize = 4 * LANES;
@@ -20,9 +19,9 @@ pub struct PointStats {
 
 impl PointStats {
     /// Start over about another origin.
-    pub fn renew<M: LeafModel>(&mut self, model: &M, pool: &Pool) {
+    pub fn rebuild<M: LeafModel>(&mut self, model: &M, pool: &Pool) {
         self.values.clear();
-        self.stat_len = if model.keeps_point_stats() { model.stat_len() } else { 0 };
+        self.stat_len = if model.caches_point_stats() { model.stat_len() } else { 0 };
         self.stride = self.stat_len.next_multiple_of(LANES);
         self.origin = model.origin().into();
         if self.stat_len > 0 {

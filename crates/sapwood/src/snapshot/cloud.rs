@@ -1,12 +1,13 @@
 //! A cloud: its pool, its forest and the trees in it. Points are called by their position in order of arrival.
 
 use super::bytes::{Reader, Writer};
+use super::pool::{read_pool, write_pool};
 use crate::cloud::{Cloud, Tree};
-use crate::config::{Discard, Task};
+use crate::config::Discard;
 use crate::error::{Error, MAX_MAGNITUDE, Result};
-use crate::leaf::LeafModel;
-use crate::pool::Pool;
-use crate::tree::{Branch, Forest, LeafNode, NodeId, Points, Split};
+use crate::leaf::{Fit, LeafModel};
+use crate::split::Split;
+use crate::tree::{Branch, Forest, LeafNode, NodeId, Points};
 
 /// Deeper than any tree the prior would let live, and shallow enough to walk recursively.
 const MAX_DEPTH: usize = 1000;
@@ -22,7 +23,7 @@ pub fn write_cloud<M: LeafModel>(w: &mut Writer, cloud: &Cloud<M>, write_model: 
     w.f64(cloud.ln_evidence);
     w.f64s(cloud.range.iter().map(|(low, _)| *low));
     w.f64s(cloud.range.iter().map(|(_, high)| *high));
-    cloud.pool.write(w);
+    write_pool(w, &cloud.pool);
     let positions = cloud.pool.positions();
     if cloud.uses_scores() {
         w.f64s(cloud.pool.active().iter().map(|&slot| cloud.tally[slot as usize]));
@@ -55,12 +56,12 @@ pub fn write_cloud<M: LeafModel>(w: &mut Writer, cloud: &Cloud<M>, write_model: 
     }
 }
 
-fn write_leaf(w: &mut Writer, leaf: &LeafNode, positions: &[u32]) {
+fn write_leaf<F: Fit>(w: &mut Writer, leaf: &LeafNode<F>, positions: &[u32]) {
     w.u32s(leaf.points.slots().iter().map(|slot| positions[*slot as usize]));
     w.f64s(leaf.origin.iter().copied());
     w.f64s(leaf.active.iter().copied());
     w.f64s((0..leaf.active.len()).map(|entry| leaf.retired.get(entry).copied().unwrap_or(0.0)));
-    w.u32(leaf.n_forgotten);
+    w.u32(leaf.n_removed);
     w.f64s(leaf.extras.lower.iter().copied());
     w.f64s(leaf.extras.upper.iter().copied());
     w.f64s(leaf.extras.scores.iter().copied());
@@ -76,7 +77,7 @@ struct NodeOrder {
 }
 
 impl NodeOrder {
-    fn new(forest: &Forest) -> Self {
+    fn new<F: Fit>(forest: &Forest<F>) -> Self {
         Self {
             nodes: Vec::new(),
             branch_numbers: vec![u32::MAX; forest.n_branch_slots()],
@@ -88,7 +89,7 @@ impl NodeOrder {
         if node.is_leaf() { self.leaf_numbers[node.ix()] } else { self.branch_numbers[node.ix()] }
     }
 
-    fn visit(&mut self, forest: &Forest, node: NodeId) -> u32 {
+    fn visit<F: Fit>(&mut self, forest: &Forest<F>, node: NodeId) -> u32 {
         if self.number(node) == u32::MAX {
             if !node.is_leaf() {
                 let &Branch { left, right, .. } = forest.branch(node.ix());
@@ -126,10 +127,10 @@ pub fn read_cloud<M: LeafModel>(
     require(low.iter().zip(&high).all(range_ok), "an input range is empty")?;
     cloud.range = low.into_iter().zip(high).collect();
 
-    cloud.pool = Pool::read(r, n_inputs, cloud.model.point_len(), cloud.step)?;
+    cloud.pool = read_pool(r, n_inputs, cloud.model.point_len(), cloud.step)?;
     check_pool(&cloud)?;
     cloud.forgets = cloud.forgets || cloud.step > cloud.pool.len() as u64;
-    cloud.renew_point_stats();
+    cloud.rebuild_point_stats();
     cloud.tally = r.f64s()?;
     let expected_tally = if cloud.uses_scores() { cloud.pool.n_slots() } else { 0 };
     require(cloud.tally.len() == expected_tally, "the discard scores do not fit the pool")?;
@@ -165,17 +166,13 @@ fn check_pool<M: LeafModel>(cloud: &Cloud<M>) -> Result<()> {
         require(pool.y(slot).abs() <= MAX_MAGNITUDE, "an active target is out of range")?;
         require(pool.point(slot).iter().all(|v| v.is_finite()), "an active point is not finite")?;
         require(pool.weight(slot) > 0.0 && pool.weight(slot) <= MAX_MAGNITUDE, "an active weight is out of range")?;
-        if cloud.settings.config.leaf.task() == Task::Classification {
-            let class = pool.point(slot)[0];
-            let known = class >= 0.0 && class.fract() == 0.0 && class < cloud.model.n_classes() as f64;
-            require(known && pool.y(slot) == class, "an active class is unknown")?;
-        }
+        require(cloud.model.could_encode(pool.point(slot), pool.y(slot)), "an active point does not match its target")?;
     }
     Ok(())
 }
 
 /// Nodes with the number of levels below them.
-fn read_nodes<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>, forest: &mut Forest) -> Result<Vec<(NodeId, usize)>> {
+fn read_nodes<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>, forest: &mut Forest<M::Fit>) -> Result<Vec<(NodeId, usize)>> {
     let n_nodes = r.count(1)?;
     require(n_nodes < 1 << 31, "there are too many nodes")?;
     let mut nodes: Vec<(NodeId, usize)> = Vec::new();
@@ -200,7 +197,7 @@ fn read_nodes<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>, forest: &mut Fores
     Ok(nodes)
 }
 
-fn read_leaf<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>) -> Result<LeafNode> {
+fn read_leaf<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>) -> Result<LeafNode<M::Fit>> {
     let stat_len = cloud.model.stat_len();
     let boxed = if cloud.settings.config.discard == Discard::Alc { cloud.settings.n_inputs } else { 0 };
     let mut leaf = LeafNode::default();
@@ -210,7 +207,7 @@ fn read_leaf<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>) -> Result<LeafNode>
     leaf.active = r.finite_f64s(stat_len)?.into();
     let retired = r.finite_f64s(stat_len)?;
     leaf.set_retired(&retired);
-    leaf.n_forgotten = r.u32()?;
+    leaf.n_removed = r.u32()?;
     let (lower, upper, scores) = (r.f64s()?, r.f64s()?, r.f64s()?);
     if !(lower.is_empty() && upper.is_empty() && scores.is_empty()) {
         let extras = &mut leaf.extras;

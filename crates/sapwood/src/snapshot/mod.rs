@@ -17,6 +17,7 @@
 mod bytes;
 mod cloud;
 mod parts;
+mod pool;
 mod trivial;
 
 use crate::bank::Bank;

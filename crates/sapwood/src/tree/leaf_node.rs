@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
-use super::{Origin, Points};
-use crate::leaf::{Fit, LeafModel};
+use super::Points;
+use crate::leaf::{Fit, LeafModel, Origin};
 use crate::num::short::add;
 use crate::pool::{PointStats, Pool};
 
@@ -18,13 +18,13 @@ pub struct LeafEvidence {
 }
 
 /// Sufficient statistics. Those of a few classes or of a constant are kept in place: to look for them elsewhere takes longer than to use them.
-pub type Stats = SmallVec<[f64; IN_PLACE]>;
+pub type Stats = SmallVec<[f64; INLINE_STATS]>;
 
 /// So many entries are.
-pub const IN_PLACE: usize = 4;
+pub const INLINE_STATS: usize = 4;
 
 #[derive(Debug, Default)]
-pub struct LeafNode {
+pub struct LeafNode<F: Fit> {
     /// The active points in this leaf.
     pub points: Points,
     pub active: Stats,
@@ -36,9 +36,9 @@ pub struct LeafNode {
     pub origin: Origin,
     /// The same for `fit`.
     fit_version: u64,
-    pub extras: Box<LeafExtras>,
+    pub extras: Box<LeafExtras<F>>,
     /// Points forgotten since `active` was last summed afresh.
-    pub n_forgotten: u32,
+    pub n_removed: u32,
     /// How many particles the scores stand in the tally for, and whether they are up to date.
     pub n_tallied: u32,
     pub scored: bool,
@@ -46,8 +46,8 @@ pub struct LeafNode {
 
 /// What most passes over the leaves do not read, boxed so that the rest stays dense in memory.
 #[derive(Debug, Default)]
-pub struct LeafExtras {
-    fit: Fit,
+pub struct LeafExtras<F: Fit> {
+    fit: F,
     /// The leaf's box, kept only where a discard rule asks for it.
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
@@ -55,7 +55,7 @@ pub struct LeafExtras {
     pub scores: Vec<f64>,
 }
 
-impl Clone for LeafNode {
+impl<F: Fit> Clone for LeafNode<F> {
     fn clone(&self) -> Self {
         let mut copy = Self::default();
         copy.clone_from(self);
@@ -77,7 +77,7 @@ impl Clone for LeafNode {
     }
 }
 
-impl LeafNode {
+impl<F: Fit> LeafNode<F> {
     /// An empty leaf with capacity for some points and statistics.
     pub fn with_capacity(n_points: usize, stat_len: usize) -> Self {
         let mut leaf = Self { points: Points::with_capacity(n_points), ..Self::default() };
@@ -91,7 +91,7 @@ impl LeafNode {
         self.points.clear();
         self.active.clear();
         self.retired.clear();
-        self.n_forgotten = 0;
+        self.n_removed = 0;
         self.extras.lower.clear();
         self.extras.upper.clear();
         self.extras.scores.clear();
@@ -106,13 +106,13 @@ impl LeafNode {
         self.origin.clone_from(&source.origin);
         self.active.extend_from_slice(&source.active);
         self.retired.extend_from_slice(&source.retired);
-        self.n_forgotten = source.n_forgotten;
+        self.n_removed = source.n_removed;
         self.extras.lower.extend_from_slice(&source.extras.lower);
         self.extras.upper.extend_from_slice(&source.extras.upper);
     }
 
     /// An empty leaf of a model, about an origin.
-    pub fn start<M: LeafModel>(&mut self, model: &M, origin: &Origin) {
+    pub fn reset<M: LeafModel<Fit = F>>(&mut self, model: &M, origin: &Origin) {
         self.clear();
         self.origin.clone_from(origin);
         self.active.resize(model.stat_len(), 0.0);
@@ -151,34 +151,41 @@ impl LeafNode {
         }
     }
 
-    pub fn add_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32) {
+    pub fn insert_point<M: LeafModel<Fit = F>>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32) {
         self.points.push(pool, slot);
         point_stats.observe(model, pool, &mut self.active, &self.origin, slot);
         self.invalidate();
     }
 
     /// Take a point out of the active part. Returns its position, which the last point takes over.
-    pub fn remove_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32) -> usize {
+    pub fn remove_point<M: LeafModel<Fit = F>>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32) -> usize {
         let position = self.points.swap_remove(pool, slot);
-        self.n_forgotten = self.n_forgotten.saturating_add(1);
+        self.n_removed = self.n_removed.saturating_add(1);
         // Summing afresh after as many removals as there are points costs no more than the removals did, and bounds their error.
         point_stats.forget(model, pool, &mut self.active, &self.origin, slot);
         let swamped = model.is_swamped(&self.active, &self.origin, pool.point(slot), pool.weight(slot));
-        if swamped || self.n_forgotten as usize > 16 + self.points.len() {
-            self.sum_afresh(model, pool, point_stats);
+        if swamped || self.n_removed as usize > 16 + self.points.len() {
+            self.resum(model, pool, point_stats);
         }
         position
     }
 
-    pub fn sum_afresh<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats) {
+    pub fn resum<M: LeafModel<Fit = F>>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats) {
         self.active.fill(0.0);
         let Self { points, active, origin, .. } = self;
         points.slots().iter().for_each(|slot| point_stats.observe(model, pool, active, origin, *slot));
-        self.n_forgotten = 0;
+        self.n_removed = 0;
     }
 
     /// Retire a point of this leaf: it leaves the active part and joins a retired part that fades by `lambda`.
-    pub fn retire_point<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32, lambda: f64) -> usize {
+    pub fn retire_point<M: LeafModel<Fit = F>>(
+        &mut self,
+        model: &M,
+        pool: &Pool,
+        point_stats: &PointStats,
+        slot: u32,
+        lambda: f64,
+    ) -> usize {
         let position = self.remove_point(model, pool, point_stats, slot);
         if self.retired.is_empty() {
             self.retired.resize(self.active.len(), 0.0);
@@ -194,21 +201,21 @@ impl LeafNode {
     }
 
     /// Move the statistics to another origin.
-    pub fn recentre<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, origin: &Origin) {
+    pub fn recentre<M: LeafModel<Fit = F>>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, origin: &Origin) {
         if self.origin != *origin {
             if !self.retired.is_empty() {
                 model.shift(&mut self.retired, &self.origin, origin);
             }
             self.origin.clone_from(origin);
-            self.sum_afresh(model, pool, point_stats);
+            self.resum(model, pool, point_stats);
             self.invalidate();
         }
     }
 
     /// Add another leaf's points and statistics to this one (a prune).
-    pub fn merge<M: LeafModel>(&mut self, model: &M, other: &LeafNode) {
+    pub fn merge<M: LeafModel<Fit = F>>(&mut self, model: &M, other: &Self) {
         self.points.append(&other.points);
-        self.n_forgotten = self.n_forgotten.saturating_add(other.n_forgotten);
+        self.n_removed = self.n_removed.saturating_add(other.n_removed);
         add_shifted(model, &mut self.active, &self.origin, &other.active, &other.origin);
         if !other.retired.is_empty() {
             self.retired.resize(self.active.len(), 0.0);
@@ -225,7 +232,13 @@ impl LeafNode {
 
     /// Keep the origin near the data; true if it had to be moved. Called as points come in, never by a question: questions leave every bit
     /// as it was.
-    pub fn keep_centred<M: LeafModel>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, total: &mut Vec<f64>) -> bool {
+    pub fn recentre_if_far<M: LeafModel<Fit = F>>(
+        &mut self,
+        model: &M,
+        pool: &Pool,
+        point_stats: &PointStats,
+        total: &mut Vec<f64>,
+    ) -> bool {
         if self.origin.is_empty() {
             return false;
         }
@@ -239,16 +252,16 @@ impl LeafNode {
     }
 
     /// Take over the sums of a leaf with the same points about the same origin. They differ in rounding only, and no longer.
-    pub fn agree_with(&mut self, other: &LeafNode) {
+    pub fn copy_sums(&mut self, other: &Self) {
         self.active.copy_from_slice(&other.active);
-        self.n_forgotten = other.n_forgotten;
+        self.n_removed = other.n_removed;
         self.evidence = other.evidence;
         self.evidence_version = other.evidence_version;
         self.fit_version = 0;
     }
 
     /// The posterior under the prior's present version, computed if need be.
-    pub fn refit<M: LeafModel>(&mut self, model: &M, version: u64, total: &mut Vec<f64>) -> &Fit {
+    pub fn refresh_fit<M: LeafModel<Fit = F>>(&mut self, model: &M, version: u64, total: &mut Vec<f64>) -> &F {
         if self.fit_version != version {
             self.total(total);
             let supported = model.fit(total, &self.origin, &mut self.extras.fit);
@@ -270,24 +283,24 @@ impl LeafNode {
     }
 
     /// Lend the posterior out, so that many can be computed together; [`LeafNode::set_fit`] takes it back.
-    pub fn take_fit(&mut self) -> Fit {
+    pub fn take_fit(&mut self) -> F {
         self.fit_version = 0;
         std::mem::take(&mut self.extras.fit)
     }
 
     /// Keep a posterior of the statistics as they are; version 0 if it will not do for the next question.
-    pub fn set_fit(&mut self, fit: Fit, version: u64) {
+    pub fn set_fit(&mut self, fit: F, version: u64) {
         self.extras.fit = fit;
         self.fit_version = version;
     }
 
     /// The posterior if it is up to date.
-    pub fn fit_at(&self, version: u64) -> Option<&Fit> {
+    pub fn fit_at(&self, version: u64) -> Option<&F> {
         (self.fit_version == version).then(|| &self.extras.fit)
     }
 
-    /// The posterior that [`LeafNode::refit`] has just computed.
-    pub fn fit(&self) -> &Fit {
+    /// The posterior that [`LeafNode::refresh_fit`] has just computed.
+    pub fn fit(&self) -> &F {
         &self.extras.fit
     }
 

@@ -2,38 +2,18 @@
 //!
 //! Particles that descend from a common ancestor share every subtree they have not changed, so a node is stored once and counted by how
 //! many parents (or roots) refer to it. A grow or a prune copies only the path from the root. Adding and retiring points changes leaves in
-//! place: every particle sees the same points, and a shared leaf has the same box in every tree that holds it.
+//! path: every particle sees the same points, and a shared leaf has the same box in every tree that holds it.
 
 mod leaf_node;
-mod origin;
 mod points;
 mod prior;
 
 pub use leaf_node::{LeafEvidence, LeafExtras, LeafNode, Stats, add_shifted};
-pub use origin::Origin;
 pub use points::Points;
 pub use prior::TreePrior;
 
-/// A rule `x[dim] < cut` goes left; a missing value follows `nan_left`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Split {
-    pub dim: u32,
-    pub nan_left: bool,
-    pub cut: f64,
-}
-
-impl Split {
-    #[inline]
-    pub fn goes_left(&self, x: &[f64]) -> bool {
-        self.sends_left(x[self.dim as usize])
-    }
-
-    /// Whether a value of the split's own dimension goes left.
-    #[inline]
-    pub fn sends_left(&self, value: f64) -> bool {
-        value < self.cut || (self.nan_left && value.is_nan())
-    }
-}
+use crate::leaf::Fit;
+use crate::split::Split;
 
 /// A branch or a leaf of the forest; the top bit tells which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,15 +57,15 @@ impl Branch {
 
 /// Where an input falls in one tree. Hundreds of them are gone through several times a step, so they are small.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct LeafPath {
     /// The leaf, once the input has come down to it.
     node: NodeId,
     depth: u32,
-    /// The branch above the leaf, with the top bit set where the leaf is its left child; [`Place::NO_PARENT`] at the root.
+    /// The branch above the leaf, with the top bit set where the leaf is its left child; [`LeafPath::NO_PARENT`] at the root.
     parent: u32,
 }
 
-impl Place {
+impl LeafPath {
     const NO_PARENT: u32 = u32::MAX;
     const LEFT_BIT: u32 = 1 << 31;
 
@@ -121,18 +101,18 @@ impl Place {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Forest {
+pub struct Forest<F: Fit> {
     branches: Vec<Branch>,
     branch_refs: Vec<u32>,
     free_branches: Vec<u32>,
-    leaves: Vec<LeafNode>,
+    leaves: Vec<LeafNode<F>>,
     leaf_refs: Vec<u32>,
     free_leaves: Vec<u32>,
     /// How many points and statistics a new leaf has capacity for.
     leaf_capacity: (usize, usize),
 }
 
-impl Forest {
+impl<F: Fit> Forest<F> {
     /// A forest for pools of at most `max_active` points and statistics of `stat_len` entries.
     pub fn new(max_active: Option<usize>, stat_len: usize) -> Self {
         /// Up to a kilobyte per leaf it pays to reserve capacity for the whole pool: a leaf then never reallocates.
@@ -145,11 +125,11 @@ impl Forest {
         &self.branches[ix]
     }
 
-    pub fn leaf(&self, ix: usize) -> &LeafNode {
+    pub fn leaf(&self, ix: usize) -> &LeafNode<F> {
         &self.leaves[ix]
     }
 
-    pub fn leaf_mut(&mut self, ix: usize) -> &mut LeafNode {
+    pub fn leaf_mut(&mut self, ix: usize) -> &mut LeafNode<F> {
         &mut self.leaves[ix]
     }
 
@@ -167,7 +147,7 @@ impl Forest {
         self.leaf_refs.iter().enumerate().filter(|(_, refs)| **refs > 0).map(|(ix, _)| ix)
     }
 
-    pub fn for_each_live_leaf_mut(&mut self, mut f: impl FnMut(&mut LeafNode)) {
+    pub fn for_each_live_leaf_mut(&mut self, mut f: impl FnMut(&mut LeafNode<F>)) {
         for (leaf, refs) in self.leaves.iter_mut().zip(&self.leaf_refs) {
             if *refs > 0 {
                 f(leaf);
@@ -213,12 +193,12 @@ impl Forest {
     }
 
     /// Two different leaves at once.
-    pub fn two_leaves_mut(&mut self, a: usize, b: usize) -> (&mut LeafNode, &mut LeafNode) {
+    pub fn two_leaves_mut(&mut self, a: usize, b: usize) -> (&mut LeafNode<F>, &mut LeafNode<F>) {
         pick_two(&mut self.leaves, a, b)
     }
 
     /// Three different leaves at once.
-    pub fn three_leaves_mut(&mut self, which: [usize; 3]) -> [&mut LeafNode; 3] {
+    pub fn three_leaves_mut(&mut self, which: [usize; 3]) -> [&mut LeafNode<F>; 3] {
         self.leaves.get_disjoint_mut(which).expect("three different leaves")
     }
 
@@ -248,7 +228,7 @@ impl Forest {
     }
 
     /// Give up one reference; nodes that nobody refers to any more are freed, and every freed leaf is shown to `on_freed` first.
-    pub fn release(&mut self, node: NodeId, on_freed: &mut impl FnMut(&LeafNode)) {
+    pub fn release(&mut self, node: NodeId, on_freed: &mut impl FnMut(&LeafNode<F>)) {
         let ix = node.ix();
         if node.is_leaf() {
             self.leaf_refs[ix] -= 1;
@@ -283,38 +263,38 @@ impl Forest {
     ///
     /// All trees go down a level at a time. They do not wait for each other then, as one that is walked after another does when the processor
     /// has not guessed how deep that is.
-    pub fn descend(&self, places: &mut [impl AsMut<Place>], x: &[f64], waiting: &mut Vec<u32>) {
+    pub fn descend(&self, paths: &mut [impl AsMut<LeafPath>], x: &[f64], waiting: &mut Vec<u32>) {
         // Asked once and not at every branch.
         if x.iter().any(|value| value.is_nan()) {
-            self.descend_by(places, waiting, |split| split.goes_left(x));
+            self.descend_by(paths, waiting, |split| split.goes_left(x));
         } else {
-            self.descend_by(places, waiting, |split| x[split.dim as usize] < split.cut);
+            self.descend_by(paths, waiting, |split| x[split.dim as usize] < split.cut);
         }
     }
 
     #[inline(always)]
-    fn descend_by(&self, places: &mut [impl AsMut<Place>], waiting: &mut Vec<u32>, goes_left: impl Fn(&Split) -> bool) {
+    fn descend_by(&self, paths: &mut [impl AsMut<LeafPath>], waiting: &mut Vec<u32>, goes_left: impl Fn(&Split) -> bool) {
         waiting.clear();
-        waiting.extend(0..places.len() as u32);
-        let mut n_waiting = keep_those(waiting, |ix| !places[ix as usize].as_mut().node.is_leaf());
+        waiting.extend(0..paths.len() as u32);
+        let mut n_waiting = keep_those(waiting, |ix| !paths[ix as usize].as_mut().node.is_leaf());
         let mut depth = 0;
         while n_waiting > 0 {
             depth += 1;
             n_waiting = keep_those(&mut waiting[..n_waiting], |ix| {
-                let place = places[ix as usize].as_mut();
-                *place = place.below(&self.branches[place.node.ix()], depth, &goes_left);
-                !place.node.is_leaf()
+                let path = paths[ix as usize].as_mut();
+                *path = path.below(&self.branches[path.node.ix()], depth, &goes_left);
+                !path.node.is_leaf()
             });
         }
     }
 
     /// The leaf that holds `x`, with what is above it.
-    pub fn place(&self, root: NodeId, x: &[f64]) -> Place {
-        let mut place = Place::at_root(root);
-        while !place.node.is_leaf() {
-            place = place.below(&self.branches[place.node.ix()], place.depth + 1, &|split: &Split| split.goes_left(x));
+    pub fn leaf_path(&self, root: NodeId, x: &[f64]) -> LeafPath {
+        let mut path = LeafPath::at_root(root);
+        while !path.node.is_leaf() {
+            path = path.below(&self.branches[path.node.ix()], path.depth + 1, &|split: &Split| split.goes_left(x));
         }
-        place
+        path
     }
 
     /// The tree in which `replacement` stands where the path of `x` reaches depth `depth`. The old tree is left as it was; the new root
@@ -385,7 +365,7 @@ fn keep_those(list: &mut [u32], mut holds: impl FnMut(u32) -> bool) -> usize {
     n_kept
 }
 
-fn pick_two(leaves: &mut [LeafNode], a: usize, b: usize) -> (&mut LeafNode, &mut LeafNode) {
+fn pick_two<F: Fit>(leaves: &mut [LeafNode<F>], a: usize, b: usize) -> (&mut LeafNode<F>, &mut LeafNode<F>) {
     let [first, second] = leaves.get_disjoint_mut([a, b]).expect("two different leaves");
     (first, second)
 }

@@ -1,7 +1,7 @@
 //! The active points that a leaf holds.
 
-use super::Split;
 use crate::pool::Pool;
+use crate::split::Split;
 
 /// Slots of the pool, in the order in which they are summed.
 #[derive(Clone, Debug, Default)]

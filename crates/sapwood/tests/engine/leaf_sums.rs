@@ -1,6 +1,6 @@
 //! What rounding does to a leaf's sums as points come and go.
 
-use sapwood::leaf::{FixedPrior, Gaussian, GaussianPrior, LeafModel};
+use sapwood::leaf::{FixedPrior, Gaussian, GaussianFit, GaussianPrior, LeafModel};
 use sapwood::pool::{PointStats, Pool};
 use sapwood::tree::LeafNode;
 
@@ -10,7 +10,7 @@ use crate::common::Noise;
 struct Window {
     model: Gaussian,
     pool: Pool,
-    leaf: LeafNode,
+    leaf: LeafNode<GaussianFit>,
     arrival: u64,
     total: Vec<f64>,
 }
@@ -21,15 +21,15 @@ impl Window {
         let prior = FixedPrior { precision: vec![0.1], mean: vec![0.0], nu0: 1.0, s0: 1.0 };
         let model = Gaussian::constant(GaussianPrior::fixed(&prior));
         let mut leaf = LeafNode::default();
-        leaf.start(&model, &model.origin().into());
+        leaf.reset(&model, &model.origin().into());
         Self { pool: Pool::new(1, model.point_len()), model, leaf, arrival: 0, total: Vec::new() }
     }
 
     fn add(&mut self, y: f64) {
         self.arrival += 1;
         let slot = self.pool.insert(&[0.0], y, 1.0, self.arrival, |point| point[0] = y);
-        self.leaf.add_point(&self.model, &self.pool, &PointStats::default(), slot);
-        self.leaf.keep_centred(&self.model, &self.pool, &PointStats::default(), &mut self.total);
+        self.leaf.insert_point(&self.model, &self.pool, &PointStats::default(), slot);
+        self.leaf.recentre_if_far(&self.model, &self.pool, &PointStats::default(), &mut self.total);
     }
 
     fn remove_oldest(&mut self) {

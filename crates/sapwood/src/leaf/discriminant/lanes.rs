@@ -2,10 +2,10 @@
 
 use pulp::{Arch, WithSimd};
 
-use super::Discriminant;
 use super::nested::{BayesFactors, bayes_factors, space_len};
 use super::predict;
-use crate::leaf::{Batch, Fit, LeafModel};
+use super::{Discriminant, DiscriminantFit};
+use crate::leaf::{Batch, LeafModel};
 use crate::num::lanes::{LANES, Lane};
 
 /// `ln Z` of each leaf of a batch.
@@ -16,7 +16,7 @@ pub fn ln_z_batch(model: &Discriminant, batch: &mut Batch, scratch: &mut Vec<Lan
 }
 
 /// The posterior of each row of statistics.
-pub fn fit_rows(model: &Discriminant, rows: &[f64], scratch: &mut Vec<Lane>, fits: &mut [Fit]) {
+pub fn fit_rows(model: &Discriminant, rows: &[f64], scratch: &mut Vec<Lane>, fits: &mut [DiscriminantFit]) {
     Arch::new().dispatch(Fits { model, rows, abreast: Abreast::new(model, scratch), fits });
 }
 
@@ -76,7 +76,7 @@ struct Fits<'a> {
     model: &'a Discriminant,
     rows: &'a [f64],
     abreast: Abreast<'a>,
-    fits: &'a mut [Fit],
+    fits: &'a mut [DiscriminantFit],
 }
 
 impl WithSimd for Fits<'_> {

@@ -16,17 +16,45 @@ pub use layout::{Covariance, Shape};
 pub use ridge::Ridge;
 
 use super::gaussian::with_scratch;
-use super::{Batch, Fit, LeafModel, Multinomial, SWAMPED, Scale};
+use super::multinomial::is_class;
+use super::{Batch, Bounds, ClassificationLeaf, EncodedPoints, LeafModel, Multinomial, SWAMPED, Scale};
 use crate::config::Division;
 use crate::num::lanes::Lane;
 use crate::num::ln;
-use crate::tree::Split;
+use crate::split::Split;
 use layout::Layout;
 use nested::{bayes_factors, space_len};
 use predict::Posterior;
 
 /// Beyond this many inputs covariances are diagonal.
 const MOST_FULL: usize = 20;
+
+/// The posterior of a discriminant leaf.
+#[derive(Debug, Default)]
+pub struct DiscriminantFit {
+    /// Twice the power of the density of an input.
+    df: f64,
+    /// Mean and factors of the scatter matrices.
+    factor: Vec<f64>,
+    /// Posterior probabilities of the nested models.
+    model_weights: [f64; 3],
+    /// Per class, the part of the density of an input that does not depend on the input.
+    classes: Vec<f64>,
+}
+
+impl Clone for DiscriminantFit {
+    fn clone(&self) -> Self {
+        Self { factor: self.factor.clone(), classes: self.classes.clone(), ..*self }
+    }
+
+    /// Reuses the existing allocations.
+    fn clone_from(&mut self, source: &Self) {
+        let Self { df, factor, model_weights, classes } = source;
+        (self.df, self.model_weights) = (*df, *model_weights);
+        self.factor.clone_from(factor);
+        self.classes.clone_from(classes);
+    }
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Discriminant {
@@ -70,7 +98,7 @@ impl Discriminant {
         factors.average(self.layout.covariance).0.map(|[weight]| weight)
     }
 
-    fn posterior<T>(&self, fit: &Fit, origin: &[f64], point: &[f64], f: impl FnOnce(Posterior) -> T) -> T {
+    fn posterior<T>(&self, fit: &DiscriminantFit, origin: &[f64], point: &[f64], f: impl FnOnce(Posterior) -> T) -> T {
         with_scratch(predict::space_len(&self.layout, fit), |space| {
             let x = point[1..].iter().zip(origin).map(|(x, o)| x - o);
             f(Posterior::new(&self.layout, fit, x, space))
@@ -96,6 +124,8 @@ impl Discriminant {
 }
 
 impl LeafModel for Discriminant {
+    type Fit = DiscriminantFit;
+
     /// The class, then the inputs.
     fn point_len(&self) -> usize {
         1 + self.layout.n_inputs
@@ -103,15 +133,6 @@ impl LeafModel for Discriminant {
 
     fn stat_len(&self) -> usize {
         self.layout.stat_len()
-    }
-
-    fn n_classes(&self) -> usize {
-        self.layout.n_classes
-    }
-
-    fn set_n_classes(&mut self, n_classes: usize) {
-        self.layout.n_classes = n_classes;
-        self.counts.set_n_classes(n_classes);
     }
 
     fn track(&mut self, x: &[f64], _y: f64, weight: f64) -> bool {
@@ -127,6 +148,10 @@ impl LeafModel for Discriminant {
             let has_unit = !self.ridge.follows || self.scale.n == 0.0 || self.scale.variance(i) > 0.0;
             *out = if has_unit { self.scale.hold(i, *value) } else { self.scale.mean(i) };
         }
+    }
+
+    fn could_encode(&self, point: &[f64], y: f64) -> bool {
+        is_class(point[0], self.layout.n_classes) && point[0] == y
     }
 
     fn origin(&self) -> Vec<f64> {
@@ -161,7 +186,7 @@ impl LeafModel for Discriminant {
         }
     }
 
-    fn keeps_point_stats(&self) -> bool {
+    fn caches_point_stats(&self) -> bool {
         // A point touches the second moments and one class: with more classes than that is worth, adding whole rows costs more.
         const AT_MOST: usize = 256;
         self.stat_len() <= AT_MOST && self.layout.n_classes <= 4
@@ -249,13 +274,13 @@ impl LeafModel for Discriminant {
         lanes::ln_z_batch(self, batch, scratch, out);
     }
 
-    fn fit(&self, total: &[f64], _origin: &[f64], fit: &mut Fit) -> bool {
+    fn fit(&self, total: &[f64], _origin: &[f64], fit: &mut DiscriminantFit) -> bool {
         fit.model_weights = self.model_weights(total, &mut fit.factor);
         predict::prepare(&self.layout, self.counts.pseudo_count(), total, fit);
         true
     }
 
-    fn fit_rows(&self, totals: &[f64], _origins: &[f64], scratch: &mut Vec<Lane>, fits: &mut [Fit], supported: &mut [bool]) {
+    fn fit_rows(&self, totals: &[f64], _origins: &[f64], scratch: &mut Vec<Lane>, fits: &mut [DiscriminantFit], supported: &mut [bool]) {
         lanes::fit_rows(self, totals, scratch, fits);
         supported.fill(true);
     }
@@ -266,7 +291,7 @@ impl LeafModel for Discriminant {
     }
 
     /// For weight 1 the `ln` of the class probability; a weight repeats what the inputs add to the multinomial leaf.
-    fn ln_predictive(&self, fit: &Fit, total: &[f64], origin: &[f64], point: &[f64], weight: f64) -> f64 {
+    fn ln_predictive(&self, fit: &DiscriminantFit, total: &[f64], origin: &[f64], point: &[f64], weight: f64) -> f64 {
         let class = point[0] as usize;
         let alone = self.counts.probability(self.counts_in(total), class);
         let (by_means, by_covariances) = self.posterior(fit, origin, point, |posterior| posterior.of(class));
@@ -278,7 +303,31 @@ impl LeafModel for Discriminant {
         self.counts.ln_repeated(self.counts_in(total), class, weight) + weight * (ln_probability - ln(alone))
     }
 
-    fn add_class_probabilities(&self, fit: &Fit, total: &[f64], origin: &[f64], point: &[f64], weight: f64, out: &mut [f64]) {
+    /// The entropy of the class frequencies: the inputs' contribution differs between points, but a leaf is discarded from as a whole.
+    fn discard_scores(
+        &self,
+        _fit: &DiscriminantFit,
+        total: &[f64],
+        _origin: &[f64],
+        _bounds: &Bounds,
+        points: EncodedPoints,
+        out: &mut Vec<f64>,
+    ) {
+        out.extend(std::iter::repeat_n(self.counts.entropy_of(self.counts_in(total)), points.len()));
+    }
+}
+
+impl ClassificationLeaf for Discriminant {
+    fn n_classes(&self) -> usize {
+        self.layout.n_classes
+    }
+
+    fn set_n_classes(&mut self, n_classes: usize) {
+        self.layout.n_classes = n_classes;
+        self.counts.set_n_classes(n_classes);
+    }
+
+    fn add_class_probabilities(&self, fit: &DiscriminantFit, total: &[f64], origin: &[f64], point: &[f64], weight: f64, out: &mut [f64]) {
         let [w0, w1, w2] = fit.model_weights;
         self.counts.add_probabilities(self.counts_in(total), weight * w0, out);
         self.posterior(fit, origin, point, |posterior| {
@@ -286,11 +335,6 @@ impl LeafModel for Discriminant {
                 *p += weight * (w1 * by_means + w2 * by_covariances);
             }
         });
-    }
-
-    /// Of the class frequencies: what the inputs add differs from point to point, but a leaf is discarded from as a whole.
-    fn entropy(&self, total: &[f64]) -> f64 {
-        self.counts.entropy_of(self.counts_in(total))
     }
 }
 

@@ -11,14 +11,14 @@
 //! A fit keeps the factors and, of every class that has points, what does not depend on the input. Classes without points are all alike and
 //! kept once. A predictive then costs one triangular solve (and one a class for model 2).
 
+use super::DiscriminantFit;
 use super::layout::{Covariance, Layout, Shape};
 use super::nested::{K0, Parts, class_scatter_star, factor, ln_determinant_ratio, strength};
-use crate::leaf::Fit;
 use crate::num::cholesky::packed_ix;
 use crate::num::special::ln_gamma;
 use crate::num::{exp, ln};
 
-/// Where things stand in the entry of a class in [`Fit::classes`]. The first entry is that of any class without points; where there is none,
+/// Where things stand in the entry of a class in [`DiscriminantFit::classes`]. The first entry is that of any class without points; where there is none,
 /// nothing in it is of use.
 struct Entry {
     p: usize,
@@ -62,10 +62,10 @@ impl Entry {
 }
 
 /// Complete a fit whose `factor` is the working space that [`super::nested::bayes_factors`] has left for these statistics.
-pub fn prepare(layout: &Layout, pseudo_count: f64, stats: &[f64], fit: &mut Fit) {
+pub fn prepare(layout: &Layout, pseudo_count: f64, stats: &[f64], fit: &mut DiscriminantFit) {
     let Layout { n_classes, n_inputs: p, covariance, shape } = *layout;
     let entry = Entry::new(layout);
-    let Fit { factor: space, classes, df, .. } = fit;
+    let DiscriminantFit { factor: space, classes, df, .. } = fit;
     let (strength, weight) = (strength(shape.order(p)), shape.weight(p));
     *df = weight * (strength + stats[0].max(0.0) + 1.0);
     let Parts { mean, total, within, psi, distance, .. } = Parts::<1>::new(layout, space.as_chunks_mut().0);
@@ -175,13 +175,13 @@ pub struct Posterior<'a> {
 }
 
 /// Values of working space for a fit.
-pub fn space_len(layout: &Layout, fit: &Fit) -> usize {
+pub fn space_len(layout: &Layout, fit: &DiscriminantFit) -> usize {
     2 * (layout.n_inputs + fit.classes.len() / Entry::new(layout).len)
 }
 
 impl<'a> Posterior<'a> {
     /// `x` is the input about the leaf's origin.
-    pub fn new(layout: &Layout, fit: &'a Fit, x: impl Iterator<Item = f64>, space: &'a mut [f64]) -> Self {
+    pub fn new(layout: &Layout, fit: &'a DiscriminantFit, x: impl Iterator<Item = f64>, space: &'a mut [f64]) -> Self {
         let (p, shape) = (layout.n_inputs, layout.shape);
         let entry = Entry::new(layout);
         let n_entries = fit.classes.len() / entry.len;

@@ -56,8 +56,8 @@ fn ln_z(model: &Discriminant, stats: &[f64]) -> f64 {
     ln_z_of_each(model, &[stats.to_vec()], &[])[0]
 }
 
-fn fit_of(model: &Discriminant, stats: &[f64]) -> Fit {
-    let mut fit = Fit::default();
+fn fit_of(model: &Discriminant, stats: &[f64]) -> DiscriminantFit {
+    let mut fit = DiscriminantFit::default();
     model.fit(stats, &[], &mut fit);
     fit
 }
@@ -180,7 +180,7 @@ fn many_leaves_at_once_are_the_same_as_one_at_a_time() {
         rows[5 * model.stat_len() + model.layout.count(0)] = 0.0;
         let leaves: Vec<Vec<f64>> = rows.chunks(model.stat_len()).map(<[f64]>::to_vec).collect();
         let together = ln_z_of_each(&model, &leaves, &[]);
-        let mut fits = vec![Fit::default(); 11];
+        let mut fits = vec![DiscriminantFit::default(); 11];
         model.fit_rows(&rows, &[], &mut Vec::new(), &mut fits, &mut [true; 11]);
         for (ix, row) in rows.chunks(model.stat_len()).enumerate() {
             assert_eq!(together[ix].to_bits(), ln_z(&model, row).to_bits());

@@ -1,25 +1,25 @@
-//! Active learning Cohn: how much predictive variance a point removes from its leaf's box, for all points of a leaf, eight abreast.
+//! Active learning Cohn: how much predictive variance a point removes from its leaf's box, for all points of a leaf, in SIMD lanes.
 //!
 //! With `z = [1, x]` about the origin and `g = G*^-1 z`, the score is `V / (1 + z'g) * integral over the box of ([1, u]'g)^2 du`: the mean
 //! square of a linear function over a box is its squared value at the centre plus `sum g_i^2 side_i^2 / 12`.
 
 use pulp::{Arch, WithSimd};
 
-use super::Gaussian;
-use crate::leaf::{Bounds, Fit, PointsOf};
+use super::{Gaussian, GaussianFit};
+use crate::leaf::{Bounds, EncodedPoints};
 use crate::num::cholesky::packed_ix;
 use crate::num::lanes::{LANES, Lane};
 
-pub fn scores(model: &Gaussian, fit: &Fit, origin: &[f64], bounds: &Bounds, points: PointsOf, out: &mut Vec<f64>) {
+pub fn scores(model: &Gaussian, fit: &GaussianFit, origin: &[f64], bounds: &Bounds, points: EncodedPoints, out: &mut Vec<f64>) {
     Arch::new().dispatch(Kernel { model, fit, origin, bounds, points, out });
 }
 
 struct Kernel<'a> {
     model: &'a Gaussian,
-    fit: &'a Fit,
+    fit: &'a GaussianFit,
     origin: &'a [f64],
     bounds: &'a Bounds,
-    points: PointsOf<'a>,
+    points: EncodedPoints<'a>,
     out: &'a mut Vec<f64>,
 }
 
@@ -46,15 +46,16 @@ impl Kernel<'_> {
     /// `g` has a lane for each coefficient.
     #[inline(always)]
     fn run(self, g: &mut [Lane]) {
-        let Self { model: _, fit, origin, bounds: Bounds { lower, upper, volume }, points: PointsOf { pool, slots }, out } = self;
+        let Self { model: _, fit, origin, bounds: Bounds { lower, upper, volume }, points, out } = self;
         let m = g.len();
         // With two or fewer degrees of freedom the variance does not exist; the scale stands in for it.
         let variance = fit.sum_of_squares / if fit.df > 2.0 { fit.df - 2.0 } else { fit.df };
         let factor = &fit.factor[..packed_ix(m, 0)];
-        for some in slots.chunks(LANES) {
+        for chunk in points.chunks(LANES) {
+            let n_points = chunk.len();
             g[0] = [1.0; LANES];
-            for (lane, &slot) in some.iter().enumerate() {
-                for (i, (value, origin)) in pool.point(slot)[..m - 1].iter().zip(origin).enumerate() {
+            for (lane, point) in chunk.enumerate() {
+                for (i, (value, origin)) in point[..m - 1].iter().zip(origin).enumerate() {
                     g[i + 1][lane] = value - origin;
                 }
             }
@@ -73,7 +74,7 @@ impl Kernel<'_> {
             for lane in 0..LANES {
                 scores[lane] = variance / (1.0 + leverage[lane]) * volume * (centre[lane] * centre[lane] + spread[lane]);
             }
-            out.extend_from_slice(&scores[..some.len()]);
+            out.extend_from_slice(&scores[..n_points]);
         }
     }
 }

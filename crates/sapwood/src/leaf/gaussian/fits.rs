@@ -2,13 +2,20 @@
 
 use pulp::{Arch, WithSimd};
 
-use super::Gaussian;
-use crate::leaf::{Fit, LeafModel};
+use super::{Gaussian, GaussianFit};
+use crate::leaf::LeafModel;
 use crate::num::cholesky::packed_ix;
 use crate::num::lanes::{LANES, Lane};
 
 /// What [`LeafModel::fit`] makes of each leaf, to the bit.
-pub fn fit_rows(model: &Gaussian, totals: &[f64], origins: &[f64], lanes: &mut Vec<Lane>, fits: &mut [Fit], supported: &mut [bool]) {
+pub fn fit_rows(
+    model: &Gaussian,
+    totals: &[f64],
+    origins: &[f64],
+    lanes: &mut Vec<Lane>,
+    fits: &mut [GaussianFit],
+    supported: &mut [bool],
+) {
     Arch::new().dispatch(Kernel { model, totals, origins, lanes, fits, supported });
 }
 
@@ -17,7 +24,7 @@ struct Kernel<'a> {
     totals: &'a [f64],
     origins: &'a [f64],
     lanes: &'a mut Vec<Lane>,
-    fits: &'a mut [Fit],
+    fits: &'a mut [GaussianFit],
     supported: &'a mut [bool],
 }
 

@@ -17,14 +17,38 @@ mod prior;
 
 pub use prior::{FixedPrior, GaussianPrior, Pseudo};
 
-use super::{Batch, Bounds, Fit, LeafModel, PointsOf, SWAMPED, Scale};
+use super::{Batch, Bounds, EncodedPoints, LeafModel, RegressionLeaf, SWAMPED, Scale};
 use crate::config::Division;
 use crate::num::cholesky::{factor_leading, forward_solve, packed_ix, packed_len};
 use crate::num::lanes::Lane;
 use crate::num::special::{ln_gamma, normal_cdf, normal_pdf};
 use crate::num::{LN_2PI, ln};
 use crate::predict::StudentT;
-use crate::tree::Split;
+use crate::split::Split;
+
+/// The posterior of a Gaussian leaf.
+#[derive(Debug, Default)]
+pub struct GaussianFit {
+    /// Degrees of freedom of the predictive.
+    pub(crate) df: f64,
+    /// Posterior sum of squares `S`.
+    pub(crate) sum_of_squares: f64,
+    /// Packed Cholesky factor of the posterior augmented moments.
+    pub(crate) factor: Vec<f64>,
+}
+
+impl Clone for GaussianFit {
+    fn clone(&self) -> Self {
+        Self { factor: self.factor.clone(), ..*self }
+    }
+
+    /// Reuses the existing allocation.
+    fn clone_from(&mut self, source: &Self) {
+        let Self { df, sum_of_squares, factor } = source;
+        (self.df, self.sum_of_squares) = (*df, *sum_of_squares);
+        self.factor.clone_from(factor);
+    }
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gaussian {
@@ -86,7 +110,7 @@ impl Gaussian {
     }
 
     /// `(location, leverage)` at an encoded point.
-    fn locate(&self, fit: &Fit, origin: &[f64], point: &[f64]) -> (f64, f64) {
+    fn locate(&self, fit: &GaussianFit, origin: &[f64], point: &[f64]) -> (f64, f64) {
         let m = self.n_coefficients();
         with_scratch(m, |z| {
             self.design(origin, point, z);
@@ -126,6 +150,8 @@ fn shift_moments(stats: &mut [f64], from: &[f64], to: &[f64]) {
 }
 
 impl LeafModel for Gaussian {
+    type Fit = GaussianFit;
+
     fn point_len(&self) -> usize {
         self.n_regressors + 1
     }
@@ -147,6 +173,10 @@ impl LeafModel for Gaussian {
         point[self.n_regressors] = y;
     }
 
+    fn could_encode(&self, point: &[f64], y: f64) -> bool {
+        point[self.n_regressors] == y
+    }
+
     fn origin(&self) -> Vec<f64> {
         self.prior.centre().map_or_else(|| (0..=self.n_regressors).map(|i| self.scale.mean(i)).collect(), <[f64]>::to_vec)
     }
@@ -165,7 +195,7 @@ impl LeafModel for Gaussian {
         }
     }
 
-    fn keeps_point_stats(&self) -> bool {
+    fn caches_point_stats(&self) -> bool {
         /// Two kilobytes a point: beyond that the sums are no longer read from the cache.
         const AT_MOST: usize = 256;
         self.n_regressors > 0 && self.stat_len() <= AT_MOST
@@ -283,7 +313,7 @@ impl LeafModel for Gaussian {
         self.prior.retired_bonus(self.n_coefficients())
     }
 
-    fn fit(&self, total: &[f64], origin: &[f64], fit: &mut Fit) -> bool {
+    fn fit(&self, total: &[f64], origin: &[f64], fit: &mut GaussianFit) -> bool {
         match self.posterior(total, origin, &mut fit.factor) {
             Some(known) => {
                 (fit.df, fit.sum_of_squares) = known;
@@ -309,7 +339,7 @@ impl LeafModel for Gaussian {
         }
     }
 
-    fn fit_rows(&self, totals: &[f64], origins: &[f64], scratch: &mut Vec<Lane>, fits: &mut [Fit], supported: &mut [bool]) {
+    fn fit_rows(&self, totals: &[f64], origins: &[f64], scratch: &mut Vec<Lane>, fits: &mut [GaussianFit], supported: &mut [bool]) {
         fits::fit_rows(self, totals, origins, scratch, fits, supported);
     }
 
@@ -319,7 +349,7 @@ impl LeafModel for Gaussian {
     }
 
     /// `ln Z(stats + weight * point) - ln Z(stats)`, by a rank-one change; for weight 1 the Student-t density.
-    fn ln_predictive(&self, fit: &Fit, _total: &[f64], origin: &[f64], point: &[f64], weight: f64) -> f64 {
+    fn ln_predictive(&self, fit: &GaussianFit, _total: &[f64], origin: &[f64], point: &[f64], weight: f64) -> f64 {
         if !self.has_unit() {
             return 0.0;
         }
@@ -333,14 +363,25 @@ impl LeafModel for Gaussian {
             - 0.5 * (weight * LN_2PI + ln(growth) + weight * ln(0.5 * s) + (fit.df + weight) * libm::log1p(relative))
     }
 
-    fn student_t(&self, fit: &Fit, origin: &[f64], point: &[f64]) -> StudentT {
+    /// Active learning Cohn; see [`alc`].
+    fn discard_scores(
+        &self,
+        fit: &GaussianFit,
+        _total: &[f64],
+        origin: &[f64],
+        bounds: &Bounds,
+        points: EncodedPoints,
+        out: &mut Vec<f64>,
+    ) {
+        alc::scores(self, fit, origin, bounds, points, out);
+    }
+}
+
+impl RegressionLeaf for Gaussian {
+    fn student_t(&self, fit: &GaussianFit, origin: &[f64], point: &[f64]) -> StudentT {
         let (location, leverage) = self.locate(fit, origin, point);
         let noise = fit.sum_of_squares / fit.df;
         StudentT { df: fit.df, location, scale: (noise * (1.0 + leverage)).sqrt(), noise_share: 1.0 / (1.0 + leverage) }
-    }
-
-    fn alc(&self, fit: &Fit, origin: &[f64], bounds: &Bounds, points: PointsOf, out: &mut Vec<f64>) {
-        alc::scores(self, fit, origin, bounds, points, out);
     }
 }
 

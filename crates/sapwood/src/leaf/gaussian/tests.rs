@@ -63,8 +63,8 @@ fn ln_z(model: &Gaussian, stats: &[f64], origin: &[f64]) -> f64 {
     ln_z_of_each(model, &[stats.to_vec()], origin)[0]
 }
 
-fn fit_of(model: &Gaussian, stats: &[f64], origin: &[f64]) -> Fit {
-    let mut fit = Fit::default();
+fn fit_of(model: &Gaussian, stats: &[f64], origin: &[f64]) -> GaussianFit {
+    let mut fit = GaussianFit::default();
     model.fit(stats, origin, &mut fit);
     fit
 }
@@ -452,7 +452,7 @@ fn alc_is_the_variance_that_a_point_removes() {
         .collect();
     let bounds = Bounds { lower: lo.to_vec(), upper: hi.to_vec(), volume };
     let mut scores = Vec::new();
-    model.alc(&before, &origin, &bounds, PointsOf { pool: &pool, slots: &slots }, &mut scores);
+    model.discard_scores(&before, &[], &origin, &bounds, pool.encoded(&slots), &mut scores);
     assert_eq!(scores.len(), asked.len());
     for (point, score) in asked.iter().zip(scores) {
         let mut more = stats.clone();
@@ -462,7 +462,7 @@ fn alc_is_the_variance_that_a_point_removes() {
         for (u, weight_u) in NODES {
             for (v, weight_v) in NODES {
                 let at = [0.5 * (lo[0] + hi[0]) + 0.5 * (hi[0] - lo[0]) * u, 0.5 * (lo[1] + hi[1]) + 0.5 * (hi[1] - lo[1]) * v, 0.0];
-                let leverage = |fit: &Fit| 1.0 / model.student_t(fit, &origin, &at).noise_share - 1.0;
+                let leverage = |fit: &GaussianFit| 1.0 / model.student_t(fit, &origin, &at).noise_share - 1.0;
                 reduction += weight_u * weight_v * (leverage(&before) - leverage(&after));
             }
         }
@@ -637,14 +637,15 @@ fn posteriors_of_many_leaves_are_those_of_each() {
             let origins: Vec<Vec<f64>> = (0..n_leaves).map(|leaf| vec![0.5 + leaf as f64; model.point_len()]).collect();
             // From no points at all, which the reference prior does not support.
             let totals: Vec<Vec<f64>> = (0..n_leaves).map(|leaf| stats_of(&model, &origins[leaf], &all[..5 * leaf], 1.0)).collect();
-            let mut fits = vec![Fit::default(); n_leaves];
+            let mut fits = vec![GaussianFit::default(); n_leaves];
             let mut supported = vec![true; n_leaves];
             model.fit_rows(&totals.concat(), &origins.concat(), &mut Vec::new(), &mut fits, &mut supported);
             for leaf in 0..n_leaves {
-                let mut alone = Fit::default();
+                let mut alone = GaussianFit::default();
                 assert_eq!(supported[leaf], model.fit(&totals[leaf], &origins[leaf], &mut alone));
-                let bits =
-                    |fit: &Fit| [&fit.factor[..], &[fit.df, fit.sum_of_squares]].concat().iter().map(|v| v.to_bits()).collect::<Vec<u64>>();
+                let bits = |fit: &GaussianFit| {
+                    [&fit.factor[..], &[fit.df, fit.sum_of_squares]].concat().iter().map(|v| v.to_bits()).collect::<Vec<u64>>()
+                };
                 assert_eq!(bits(&fits[leaf]), bits(&alone));
             }
         }

@@ -8,12 +8,12 @@ mod tests;
 
 use pulp::{Arch, WithSimd};
 
-use super::{Batch, Fit, LeafModel, SWAMPED};
+use super::{Batch, Bounds, ClassificationLeaf, EncodedPoints, LeafModel, SWAMPED};
 use crate::config::Division;
 use crate::num::lanes::{Lane, ln_gamma_parts_lanes, ln_lanes};
 use crate::num::ln;
 use crate::num::special::ln_gamma;
-use crate::tree::Split;
+use crate::split::Split;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Multinomial {
@@ -144,20 +144,15 @@ fn counts_in(stats: &[f64]) -> impl Iterator<Item = f64> + Clone {
 }
 
 impl LeafModel for Multinomial {
+    /// The counts are all there is to know.
+    type Fit = ();
+
     fn point_len(&self) -> usize {
         1
     }
 
     fn stat_len(&self) -> usize {
         1 + self.n_classes
-    }
-
-    fn n_classes(&self) -> usize {
-        self.n_classes
-    }
-
-    fn set_n_classes(&mut self, n_classes: usize) {
-        *self = Self::new(n_classes, self.dirichlet);
     }
 
     fn counted_classes(&self) -> Option<usize> {
@@ -170,6 +165,10 @@ impl LeafModel for Multinomial {
 
     fn encode(&self, _x: &[f64], y: f64, point: &mut [f64]) {
         point[0] = y;
+    }
+
+    fn could_encode(&self, point: &[f64], y: f64) -> bool {
+        is_class(point[0], self.n_classes) && point[0] == y
     }
 
     fn origin(&self) -> Vec<f64> {
@@ -217,8 +216,7 @@ impl LeafModel for Multinomial {
         Arch::new().dispatch(Kernel { model: self, batch, out });
     }
 
-    /// The counts are all there is to know.
-    fn fit(&self, _total: &[f64], _origin: &[f64], _fit: &mut Fit) -> bool {
+    fn fit(&self, _total: &[f64], _origin: &[f64], _fit: &mut ()) -> bool {
         true
     }
 
@@ -230,17 +228,33 @@ impl LeafModel for Multinomial {
         false
     }
 
-    fn ln_predictive(&self, _fit: &Fit, total: &[f64], _origin: &[f64], point: &[f64], weight: f64) -> f64 {
+    fn ln_predictive(&self, _fit: &(), total: &[f64], _origin: &[f64], point: &[f64], weight: f64) -> f64 {
         self.ln_repeated(counts_in(total), point[0] as usize, weight)
     }
 
-    fn add_class_probabilities(&self, _fit: &Fit, total: &[f64], _origin: &[f64], _point: &[f64], weight: f64, out: &mut [f64]) {
-        self.add_probabilities(counts_in(total), weight, out);
+    /// The entropy of the class probabilities, the same for all points of the leaf.
+    fn discard_scores(&self, _fit: &(), total: &[f64], _origin: &[f64], _bounds: &Bounds, points: EncodedPoints, out: &mut Vec<f64>) {
+        out.extend(std::iter::repeat_n(self.entropy_of(counts_in(total)), points.len()));
+    }
+}
+
+impl ClassificationLeaf for Multinomial {
+    fn n_classes(&self) -> usize {
+        self.n_classes
     }
 
-    fn entropy(&self, total: &[f64]) -> f64 {
-        self.entropy_of(counts_in(total))
+    fn set_n_classes(&mut self, n_classes: usize) {
+        *self = Self::new(n_classes, self.dirichlet);
     }
+
+    fn add_class_probabilities(&self, _fit: &(), total: &[f64], _origin: &[f64], _point: &[f64], weight: f64, out: &mut [f64]) {
+        self.add_probabilities(counts_in(total), weight, out);
+    }
+}
+
+/// Whether a number read from a file is that of a known class.
+pub(super) fn is_class(value: f64, n_classes: usize) -> bool {
+    value >= 0.0 && value.fract() == 0.0 && value < n_classes as f64
 }
 
 /// `ln Z` of many leaves, eight abreast.

@@ -1,4 +1,30 @@
-//! Resampling schemes, as pure functions.
+//! Resample: draw particles in proportion to their masses.
+
+use super::look_up::TreeLeaf;
+use crate::cloud::{Cloud, Tree};
+use crate::leaf::LeafModel;
+use crate::rng::{Purpose, Stream};
+
+impl<M: LeafModel> Cloud<M> {
+    /// Draw the surviving copies of each tree; trees without any are dropped, with their entries in `tree_leaves`.
+    pub(super) fn resample(&mut self, masses: &[f64], tree_leaves: &mut Vec<TreeLeaf>, n_offspring: &mut Vec<u32>) {
+        let u = Stream::new(self.seed, self.step, 0, Purpose::Resample).uniform();
+        systematic(masses, self.n_particles(), u, n_offspring);
+        let mut n_kept = 0;
+        for (ix, &n_copies) in n_offspring.iter().enumerate() {
+            let tree = self.trees[ix];
+            if n_copies == 0 {
+                self.release(tree.root);
+                continue;
+            }
+            self.trees[n_kept] = Tree { n_copies, ..tree };
+            tree_leaves[n_kept] = tree_leaves[ix];
+            n_kept += 1;
+        }
+        self.trees.truncate(n_kept);
+        tree_leaves.truncate(n_kept);
+    }
+}
 
 /// Systematic resampling: how many of `n` offspring each mass gets, from one uniform `u` in [0, 1). Unbiased: the expected count is
 /// `n * mass / total`, and every count is within one of that.
@@ -10,14 +36,14 @@ pub fn systematic(masses: &[f64], n: u32, u: f64, counts: &mut Vec<u32>) {
     let mut given = 0;
     for mass in masses {
         cumulative += mass;
-        // Offspring k stands at position u + k of n. The next integer up by way of one down: rounding up is a call on plain processors.
+        // Offspring k is at position u + k of n. Rounds up by truncating first: `ceil` is a library call on baseline x86-64.
         let position = scale * cumulative - u;
         let whole = position as u32;
         let reached = (whole + u32::from(f64::from(whole) < position)).clamp(given, n);
         counts.push(reached - given);
         given = reached;
     }
-    // Rounding may leave the last position just beyond the last mass.
+    // Rounding may put the last position just beyond the last mass.
     if given < n {
         let last = masses.iter().rposition(|mass| *mass > 0.0).expect("a positive mass");
         counts[last] += n - given;

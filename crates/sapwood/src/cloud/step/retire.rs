@@ -1,22 +1,23 @@
-//! Retiring a point from every particle.
+//! Retire: move a point from the active to the retired statistics of its leaf, in every particle.
 
-use super::{Cloud, Marks};
+use crate::cloud::Cloud;
+use crate::cloud::epoch_map::EpochMap;
 use crate::leaf::LeafModel;
 use crate::tree::NodeId;
 
-/// Working space that is kept between retirements.
+/// Buffers that are kept between retirements.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Retirements {
+pub(super) struct Workspace {
     /// By leaf, the first entry of `all` for it.
-    first: Marks<u32>,
+    first: EpochMap<u32>,
     all: Vec<Retirement>,
     old_roots: Vec<NodeId>,
 }
 
-/// A leaf to retire the point in.
+/// A leaf that the point is retired in.
 #[derive(Clone, Copy, Debug)]
 struct Retirement {
-    /// The forgetting factor; none if the leaf has nothing to forget, so that particles with different ones may go on sharing it.
+    /// The forgetting factor; `None` if the leaf has no retired points yet, so that particles with different factors can keep sharing it.
     lambda_ix: Option<u8>,
     target: usize,
     /// The next entry for copies of the same leaf.
@@ -26,7 +27,7 @@ struct Retirement {
 impl<M: LeafModel> Cloud<M> {
     /// Retire the point at a position of the pool from every particle.
     pub fn retire_at(&mut self, position: usize) {
-        self.scratch.landing.leave();
+        self.scratch.lookup.invalidate();
         if !self.forgets {
             self.forgets = true;
             self.spread_forgetting();
@@ -39,20 +40,20 @@ impl<M: LeafModel> Cloud<M> {
         self.pool.remove(position);
     }
 
-    /// Retire a point where the forgetting factor is the tree's: a leaf that trees with different ones share comes apart.
+    /// The forgetting factor is the tree's: a leaf shared by trees with different factors is copied.
     fn retire_slot(&mut self, slot: u32) {
-        let mut retirements = std::mem::take(&mut self.scratch.retirements);
-        let Retirements { first, all, old_roots } = &mut retirements;
-        first.begin(self.forest.n_leaf_slots());
+        let mut work = std::mem::take(&mut self.scratch.step.retire);
+        let Workspace { first, all, old_roots } = &mut work;
+        first.clear(self.forest.n_leaf_slots());
         all.clear();
         old_roots.clear();
         for tree_ix in 0..self.trees.len() {
             let tree = self.trees[tree_ix];
-            let place = self.forest.place(tree.root, self.pool.x(slot));
-            let Some(first_entry) = first.get(place.leaf()) else {
-                let forgets = self.forest.leaf(place.leaf()).n_retired() > 0.0;
-                first.set(place.leaf(), all.len() as u32);
-                all.push(Retirement { lambda_ix: forgets.then_some(tree.lambda_ix), target: place.leaf(), next: None });
+            let path = self.forest.leaf_path(tree.root, self.pool.x(slot));
+            let Some(first_entry) = first.get(path.leaf()) else {
+                let forgets = self.forest.leaf(path.leaf()).n_retired() > 0.0;
+                first.set(path.leaf(), all.len() as u32);
+                all.push(Retirement { lambda_ix: forgets.then_some(tree.lambda_ix), target: path.leaf(), next: None });
                 continue;
             };
             let mut at = first_entry as usize;
@@ -63,8 +64,8 @@ impl<M: LeafModel> Cloud<M> {
                 }
                 at = next.map_or_else(
                     || {
-                        // Copied before anything is retired, so from the leaf as it was.
-                        let copy = self.forest.copy_leaf(place.leaf());
+                        // All copies are made before the point is retired in any of them.
+                        let copy = self.forest.copy_leaf(path.leaf());
                         all[at].next = Some(all.len() as u32);
                         all.push(Retirement { lambda_ix: Some(tree.lambda_ix), target: copy, next: None });
                         all.len() - 1
@@ -72,8 +73,8 @@ impl<M: LeafModel> Cloud<M> {
                     |next| next as usize,
                 );
             };
-            if target != place.leaf() {
-                let root = self.forest.replace(tree.root, self.pool.x(slot), place.depth(), NodeId::leaf(target));
+            if target != path.leaf() {
+                let root = self.forest.replace(tree.root, self.pool.x(slot), path.depth(), NodeId::leaf(target));
                 self.forest.retain(root);
                 old_roots.push(tree.root);
                 self.trees[tree_ix].root = root;
@@ -90,6 +91,6 @@ impl<M: LeafModel> Cloud<M> {
         for &root in old_roots.iter() {
             self.release(root);
         }
-        self.scratch.retirements = retirements;
+        self.scratch.step.retire = work;
     }
 }

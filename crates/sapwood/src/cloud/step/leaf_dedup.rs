@@ -1,50 +1,44 @@
-//! Leaves that hold the same points.
+//! Deduplicating leaves that hold the same points.
 //!
-//! Particles that divide the data alike, but cut at different values between the same two points, have different leaves with the same
-//! points in them: of some hundred leaves at an input, a few dozen hold different ones. What depends on the points alone is then computed
-//! once for all of them. Sets of points are compared by their fingerprints.
+//! Particles that divide the data in the same way, but cut at different values between the same two points, have different leaves with the
+//! same points: of some hundred leaves at an input, a few dozen hold different points. What depends on the points alone is computed once for
+//! all of them. Sets of points are compared by fingerprint.
 
-use super::Marks;
+use crate::cloud::epoch_map::EpochMap;
+use crate::leaf::Fit;
 use crate::num::same_bits;
 use crate::tree::{Forest, LeafNode};
 
-/// Sums of the same numbers in another order agree to this.
+/// Relative difference allowed between sums of the same numbers in a different order.
 const ROUNDING: f64 = 1e-9;
 
-/// Which leaves of a step hold the same points, and which hold the same statistics too.
+/// Finds, among the leaves of a step, those with the same points and those with the same statistics too.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Alike {
-    by_points: Table,
-    by_content: Table,
+pub(super) struct LeafDedup {
+    by_points: KeyTable,
+    by_content: KeyTable,
 }
 
-/// Numbers by a key, with open addressing.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Table {
-    entries: Marks<u32>,
-    mask: usize,
-}
-
-impl Alike {
-    /// Start over, for at most so many leaves.
-    pub fn begin(&mut self, n_leaves: usize) {
-        self.by_points.begin(n_leaves);
-        self.by_content.begin(n_leaves);
+impl LeafDedup {
+    /// Start over, for at most `n_leaves` leaves.
+    pub fn clear(&mut self, n_leaves: usize) {
+        self.by_points.clear(n_leaves);
+        self.by_content.clear(n_leaves);
     }
 
-    /// The first leaf with the same points as the one that is visited as number `number`, maybe itself. `leaf_at` gives the leaf of an earlier
-    /// number.
-    pub fn same_points(&mut self, forest: &Forest, leaf: &LeafNode, number: u32, leaf_at: impl Fn(u32) -> usize) -> u32 {
-        let holds_same = |other: u32| {
+    /// The number of the first leaf with the same points as leaf `number`, which may be itself. `leaf_at` maps the number of an earlier leaf
+    /// to its index.
+    pub fn same_points<F: Fit>(&mut self, forest: &Forest<F>, leaf: &LeafNode<F>, number: u32, leaf_at: impl Fn(u32) -> usize) -> u32 {
+        let is_same = |other: u32| {
             let other = forest.leaf(leaf_at(other));
             other.points.fingerprint() == leaf.points.fingerprint() && other.n_active() == leaf.n_active()
         };
-        self.by_points.find_or_insert(leaf.points.fingerprint(), number, holds_same)
+        self.by_points.find_or_insert(leaf.points.fingerprint(), number, is_same)
     }
 
-    /// The same for leaves whose retired statistics are equal as well, about the same origin. Active ones may differ in rounding, but not where
-    /// one leaf has lost digits to a point that is gone.
-    pub fn same_content(&mut self, forest: &Forest, leaf: &LeafNode, number: u32, leaf_at: impl Fn(u32) -> usize) -> u32 {
+    /// The same for leaves that also have the same origin and equal retired statistics. Active statistics may differ in rounding, but not
+    /// where one leaf has lost digits to a point that is gone.
+    pub fn same_content<F: Fit>(&mut self, forest: &Forest<F>, leaf: &LeafNode<F>, number: u32, leaf_at: impl Fn(u32) -> usize) -> u32 {
         let is_same = |other: u32| {
             let other = forest.leaf(leaf_at(other));
             other.points.fingerprint() == leaf.points.fingerprint()
@@ -53,48 +47,45 @@ impl Alike {
                 && same_bits(&other.retired, &leaf.retired)
                 && agree(&other.active, &leaf.active)
         };
-        self.by_content.find_or_insert(content_key(leaf.points.fingerprint(), &leaf.retired), number, is_same)
+        let key = leaf.retired.iter().fold(leaf.points.fingerprint(), |key, value| mix(key ^ value.to_bits()));
+        self.by_content.find_or_insert(key, number, is_same)
     }
 }
 
 /// Whether two sums of the same numbers differ in rounding only.
 fn agree(a: &[f64], b: &[f64]) -> bool {
-    // Those of leaves that have agreed before are equal.
+    // Leaves that have agreed before hold equal sums.
     a == b || a.iter().zip(b).fold(true, |close, (a, b)| close & ((a - b).abs() <= ROUNDING * (a.abs() + b.abs())))
 }
 
-/// A number that stands for the points and the retired statistics of a leaf.
-pub(super) fn content_key(fingerprint: u64, retired: &[f64]) -> u64 {
-    retired.iter().fold(fingerprint, |key, value| mix(key ^ value.to_bits()))
+/// A hash table from keys to numbers, with open addressing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KeyTable {
+    entries: EpochMap<u32>,
+    mask: usize,
 }
 
-impl Table {
-    /// Start over, for at most so many entries.
-    pub fn begin(&mut self, n_leaves: usize) {
-        let n_entries = (2 * n_leaves).next_power_of_two();
-        self.mask = n_entries - 1;
-        self.entries.begin(n_entries);
+impl KeyTable {
+    /// Start over, for at most `n_entries` entries.
+    pub fn clear(&mut self, n_entries: usize) {
+        let n_slots = (2 * n_entries).next_power_of_two();
+        self.mask = n_slots - 1;
+        self.entries.clear(n_slots);
     }
 
-    /// The number that stands under a key, now put there if there was none.
+    /// The number stored under a key; `number` is inserted if there is none. `is_same` resolves collisions.
     #[inline]
     pub fn find_or_insert(&mut self, key: u64, number: u32, is_same: impl Fn(u32) -> bool) -> u32 {
-        let (at, found) = self.look_up(key, is_same);
-        found.unwrap_or_else(|| {
-            self.entries.set(at, number);
-            number
-        })
-    }
-
-    /// Where the number under a key is or would be, and the number.
-    #[inline(always)]
-    fn look_up(&self, key: u64, is_same: impl Fn(u32) -> bool) -> (usize, Option<u32>) {
         // The high half of the product depends on every bit of the key.
         let mut at = (mix(key) >> 32) as usize & self.mask;
         loop {
             match self.entries.get(at) {
-                Some(other) if !is_same(other) => at = (at + 1) & self.mask,
-                found => return (at, found),
+                Some(other) if is_same(other) => return other,
+                Some(_) => at = (at + 1) & self.mask,
+                None => {
+                    self.entries.set(at, number);
+                    return number;
+                }
             }
         }
     }
@@ -106,7 +97,7 @@ fn mix(key: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Alike, Forest, LeafNode};
+    use super::{Forest, LeafDedup, LeafNode};
     use crate::cloud::Cloud;
     use crate::config::{CloudConfig, Discard, Leaf, Task};
     use crate::leaf::{Gaussian, GaussianPrior};
@@ -116,15 +107,15 @@ mod tests {
 
     /// Fails if leaves share what they must not: other points, other retired statistics, another origin, or sums that have lost digits.
     #[test]
-    fn only_leaves_with_the_same_content_are_taken_for_one() {
-        let plain = |leaf: &mut LeafNode| {
+    fn only_leaves_with_the_same_content_are_deduplicated() {
+        let plain = |leaf: &mut LeafNode<()>| {
             leaf.points = Points::with_fingerprint(vec![3, 5], 77);
             leaf.origin = vec![0.5].into();
             leaf.active = smallvec![2.0, 1.0, 4.0];
             leaf.retired = smallvec![1.0, 0.25, 0.125];
         };
-        // What sets a leaf apart, and the first leaves (by number) with the same points and with the same content.
-        type Change = fn(&mut LeafNode);
+        // How a leaf differs, and the numbers of the first leaves with the same points and with the same content.
+        type Change = fn(&mut LeafNode<()>);
         let cases: [(Change, u32, u32); 7] = [
             (|_| (), 0, 0),
             (|leaf| leaf.points = Points::with_fingerprint(vec![5, 3], 77), 0, 0),
@@ -136,15 +127,15 @@ mod tests {
         ];
         let mut forest = Forest::new(None, 3);
         let leaves: Vec<usize> = cases.iter().map(|_| forest.new_leaf()).collect();
-        let mut alike = Alike::default();
-        alike.begin(cases.len());
+        let mut dedup = LeafDedup::default();
+        dedup.clear(cases.len());
         for (number, (change, same_points, same_content)) in cases.into_iter().enumerate() {
             let leaf = forest.leaf_mut(leaves[number]);
             plain(leaf);
             change(leaf);
             let (leaf, leaf_at) = (forest.leaf(leaves[number]), |other: u32| leaves[other as usize]);
-            assert_eq!(alike.same_points(&forest, leaf, number as u32, leaf_at), same_points, "leaf {number}");
-            assert_eq!(alike.same_content(&forest, leaf, number as u32, leaf_at), same_content, "leaf {number}");
+            assert_eq!(dedup.same_points(&forest, leaf, number as u32, leaf_at), same_points, "leaf {number}");
+            assert_eq!(dedup.same_content(&forest, leaf, number as u32, leaf_at), same_content, "leaf {number}");
         }
     }
 
@@ -157,7 +148,7 @@ mod tests {
             let settings = config.check(Task::Regression, 2).expect("settings");
             let mut cloud = Cloud::new(settings, Gaussian::constant(GaussianPrior::default_for(0)), 4);
             let mut noise = Stream::new(8, 0, 0, Purpose::Sample);
-            let mut n_alike = 0;
+            let mut n_shared = 0;
             for row in 0..400 {
                 let x = [noise.uniform(), if noise.below(10) == 0 { f64::NAN } else { noise.uniform() }];
                 cloud.observe(&x, f64::from(u8::from(x[0] < 0.5)) + 0.1 * noise.uniform() + f64::from(row / 100), 1.0);
@@ -173,10 +164,10 @@ mod tests {
                 }
                 sets.sort();
                 sets.dedup();
-                n_alike += leaves.len() - sets.len();
+                n_shared += leaves.len() - sets.len();
             }
-            // Otherwise there was nothing to tell apart.
-            assert!(n_alike > 400, "{n_alike}");
+            // Otherwise the test had nothing to check.
+            assert!(n_shared > 400, "{n_shared}");
         }
     }
 }

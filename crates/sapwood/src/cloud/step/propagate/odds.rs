@@ -20,17 +20,18 @@ pub struct Odds {
 pub const CERTAIN: f64 = 700.0;
 
 impl Odds {
-    /// Nothing but a stay.
+    /// Only a stay is possible.
     pub const STAY: Self = Self { ln_base: 0.0, stay: 1.0, prune: 0.0, prune_is_larger: false };
 
-    /// The larger of the two has weight 1; the other's is still to be set, to the exponential of what comes second.
+    /// The larger of the two has weight 1. The second value is the log of the other's weight, to be exponentiated and passed to
+    /// [`Odds::set_other`]: the caller does so for many at a time.
     pub fn new(ln_stay: f64, ln_prune: f64) -> (Self, f64) {
         let prune_is_larger = ln_stay.is_nan() || ln_stay < ln_prune;
         let ln_base = ln_stay.max(ln_prune);
         let odds = Self { ln_base, stay: 1.0, prune: 1.0, prune_is_larger };
         if ln_base == f64::INFINITY {
-            // An improper prior does not support the sibling: only the prune leads anywhere.
-            (Self { prune_is_larger: true, ..odds }, f64::NEG_INFINITY)
+            // The improper prior does not support the sibling: only the prune leads to a supported tree. A root has no sibling and stays.
+            (Self { prune_is_larger: ln_prune > f64::NEG_INFINITY, ..odds }, f64::NEG_INFINITY)
         } else if ln_base == f64::NEG_INFINITY {
             (Self { ln_base: 0.0, stay: 0.0, prune: 0.0, prune_is_larger }, f64::NEG_INFINITY)
         } else {
@@ -61,7 +62,7 @@ impl Odds {
                 return Move::Grow(candidate);
             }
         }
-        // Rounding of the sum can leave a sliver beyond the last move; and where nothing is supported, nothing moves.
+        // Rounding of the sum can leave a sliver beyond the last move; and where no move is supported, the particle stays.
         Move::Stay
     }
 }

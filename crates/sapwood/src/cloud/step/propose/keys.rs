@@ -1,8 +1,8 @@
-//! How the points of a leaf compare along one input, as keys that are compared many at a time.
+//! Sort keys of a leaf's points along one input, compared in SIMD lanes.
 //!
-//! Small pools keep the rank of every point; in larger ones a point's value stands in, as an integer in the same order. Either way a
-//! leaf's keys fill whole chunks, the last with the key of missing values, which is above all others. Loops run over all keys of all
-//! chunks as one list: the compiler then knows that no rest is left over, and compares a chunk in one instruction where it can.
+//! Small pools keep the rank of every point; in larger ones the key is the point's value, as an integer in the same order. Either way the
+//! keys fill whole chunks, padded with the key of missing values, which is above all others. Loops run over the flattened chunks: the
+//! compiler then knows that there is no remainder, and vectorises without one.
 
 use crate::pool::{MISSING, RankedColumn};
 
@@ -14,24 +14,24 @@ pub(super) type Keys<K> = Vec<[K; CHUNK]>;
 
 /// An integer that stands for a value.
 pub(super) trait Key: Copy + Ord {
-    /// Stands for a missing value, and for no value at all.
+    /// The key of a missing value, and padding.
     const NONE: Self;
-    /// Not above any other.
+    /// Not above any other key.
     const LOWEST: Self;
 
     /// How many keys are below a threshold.
     fn count_below(keys: &[[Self; CHUNK]], threshold: Self) -> u32;
-    /// How many of them have a label.
+    /// How many keys below a threshold have a label.
     fn count_labelled(keys: &[[Self; CHUNK]], threshold: Self, labels: &[[i16; CHUNK]], label: i16) -> u32;
-    /// By key, how many of some thresholds it reaches.
+    /// By key, the number of thresholds it is not below.
     fn count_reached(keys: &[[Self; CHUNK]], thresholds: impl Iterator<Item = Self> + Clone, reached: &mut Keys<u16>);
-    /// The smallest and the largest key that stands for a value.
+    /// The smallest and the largest key of a value.
     fn smallest_and_largest(keys: &[[Self; CHUNK]]) -> (Self, Self);
-    /// The keys that `n` others stand before and after, among `n_known` that stand for values.
+    /// The `n`-th key (from 0) from below and from above, among the `n_known` keys of values.
     fn nth_from_both_ends(keys: &[[Self; CHUNK]], scratch: &mut Vec<Self>, n: usize, n_known: usize) -> (Self, Self);
 }
 
-/// How many of some values are below a cut; those that fill up the last chunk are not numbers.
+/// How many values are below a cut; the padding is NaN.
 #[inline(always)]
 pub(super) fn count_values_below(values: &[[f64; CHUNK]], cut: f64) -> u32 {
     values.as_flattened().iter().map(|value| u64::from(*value < cut)).sum::<u64>() as u32
@@ -49,7 +49,7 @@ pub(super) trait Column {
 
     fn key(&self, slot: u32) -> Self::Key;
     fn value(&self, key: Self::Key) -> f64;
-    /// The threshold that the keys of values below a cut are below. The cut is above the value of `low` and not above that of `high`.
+    /// The threshold that exactly the keys of values below a cut are below. The cut is above the value of `low` and not above that of `high`.
     fn threshold(&self, cut: f64, low: Self::Key, high: Self::Key) -> Self::Key;
 }
 
@@ -89,7 +89,7 @@ fn fill_chunks<K: Copy>(slots: &[u32], none: K, chunks: &mut Keys<K>, key: impl 
 pub(super) fn select<K: Key>(slots: &[u32], keys: &[[K; CHUNK]], from: K, to: K, n: u32, selected: &mut Vec<u32>) {
     selected.clear();
     let mut chunks = slots.chunks(CHUNK).zip(keys);
-    // Ending with the last that is looked for, and not with the last chunk, keeps the compiler from turning chunks and keys around.
+    // Stopping at the last match, not at the last chunk, keeps the compiler from interchanging the loops.
     while selected.len() < n as usize {
         let (slots, keys) = chunks.next().expect("as many keys as were counted");
         let mut within = within(keys, from, to);
@@ -100,7 +100,7 @@ pub(super) fn select<K: Key>(slots: &[u32], keys: &[[K; CHUNK]], from: K, to: K,
     }
 }
 
-/// Which keys of a chunk are in `[from, to)`: a bit for each.
+/// Bit mask of the keys of a chunk that are in `[from, to)`.
 #[inline(always)]
 fn within<K: Key>(keys: &[K; CHUNK], from: K, to: K) -> u32 {
     const BITS: [u32; CHUNK] = {
@@ -119,7 +119,7 @@ fn within<K: Key>(keys: &[K; CHUNK], from: K, to: K) -> u32 {
     set.into_iter().fold(0, |all, bit| all | bit)
 }
 
-/// Points by their ranks.
+/// Ranks as keys.
 pub(super) struct Ranks<'a> {
     ranks: &'a [i16],
     sorted: &'a [f64],
@@ -150,7 +150,7 @@ impl Column for Ranks<'_> {
     }
 }
 
-/// Points by their values.
+/// Values as keys.
 pub(super) struct Values<'a>(pub &'a [f64]);
 
 impl Column for Values<'_> {
@@ -173,7 +173,7 @@ impl Column for Values<'_> {
     }
 }
 
-/// A number as an integer in the same order. The sum makes one zero of the two.
+/// A number as an integer in the same order. Adding zero turns -0 into +0.
 #[inline(always)]
 fn ordered(value: f64) -> i64 {
     let bits = (value + 0.0).to_bits() as i64;
@@ -213,7 +213,7 @@ macro_rules! impl_counting {
         #[inline(always)]
         fn smallest_and_largest(keys: &[[Self; CHUNK]]) -> (Self, Self) {
             let smallest = keys.as_flattened().iter().fold(Self::NONE, |smallest, key| smallest.min(*key));
-            // One higher, missing values come lowest.
+            // Adding one wraps missing values around to the lowest.
             let largest = keys.as_flattened().iter().fold(Self::LOWEST, |largest, key| largest.max(key.wrapping_add(1)));
             (smallest, largest - 1)
         }
@@ -223,7 +223,7 @@ macro_rules! impl_counting {
 impl Key for i16 {
     impl_counting!();
 
-    /// Bit by bit: no two ranks are equal, so the largest threshold that no more than `n` of them are below is the `n`-th.
+    /// Bitwise search: ranks are distinct, so the largest threshold that no more than `n` of them are below is the `n`-th.
     #[inline(always)]
     fn nth_from_both_ends(keys: &[[i16; CHUNK]], _scratch: &mut Vec<i16>, n: usize, n_known: usize) -> (i16, i16) {
         let (_, largest) = Self::smallest_and_largest(keys);

@@ -1,78 +1,81 @@
-//! Evidence of leaves that exist or are only considered, computed many at a time.
+//! Evidences of leaves, existing or proposed, computed in batches.
 
 use crate::config::Evidence;
-use crate::leaf::{Batch, LeafModel};
+use crate::leaf::{Batch, LeafModel, Origin, n_points};
 use crate::num::lanes::Lane;
-use crate::tree::{LeafEvidence, Origin};
+use crate::tree::LeafEvidence;
 
-/// Leaves waiting for their `ln Z`, and the results of those that have been waited for.
+/// Leaves waiting for their `ln Z`. [`EvidenceQueue::finish`] gives the results.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Queue {
+pub(super) struct EvidenceQueue {
     batch: Batch,
     ln_z: Vec<f64>,
-    /// What the prior adds to a leaf about `prior_origin`, where it is known.
+    /// The statistics of the prior about `prior_origin`; empty if they have not been computed.
     prior: Vec<f64>,
     prior_origin: Origin,
     scratch: Vec<Lane>,
 }
 
-/// Where to find the parts of one leaf's evidence when the queue has been worked off.
+/// Names a leaf in the queue; [`Evidences::get`] exchanges it for the result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticket {
     whole: u32,
-    /// The retired part, where it is taken off.
+    /// The retired part, where it is divided out.
     retired: Option<u32>,
     bonus: f64,
 }
 
-/// Leaves computed at a time: enough to fill the lanes, few enough to stay in the cache.
+/// Leaves per batch: enough to fill the SIMD lanes, few enough to stay in the cache.
 const BATCH: usize = 64;
 
-impl Queue {
+impl EvidenceQueue {
     /// Start over; earlier tickets are void.
-    pub fn begin<M: LeafModel>(&mut self, model: &M) {
-        self.batch.begin(model.stat_len());
+    pub fn clear<M: LeafModel>(&mut self, model: &M) {
+        self.batch.clear(model.stat_len());
         self.ln_z.clear();
         self.prior.clear();
     }
 
-    /// Put a leaf in line; `retired` is empty where nothing has been.
+    /// Add a leaf; `retired` is empty where no point has been retired.
     #[inline(always)]
     pub fn push<M: LeafModel>(&mut self, model: &M, kind: Evidence, active: &[f64], retired: &[f64], origin: &Origin) -> Ticket {
-        self.be_about(model, origin);
-        self.push_about(model, kind, active, retired)
+        self.set_origin(model, origin);
+        self.push_at_origin(model, kind, active, retired)
     }
 
-    /// The leaves that come next are about this origin.
+    /// Set the origin of the leaves that are pushed next.
     #[inline(always)]
-    pub fn be_about<M: LeafModel>(&mut self, model: &M, origin: &Origin) {
+    pub fn set_origin<M: LeafModel>(&mut self, model: &M, origin: &Origin) {
         if self.prior.is_empty() || self.prior_origin != *origin {
-            self.move_prior(model, origin);
+            self.compute_prior(model, origin);
         }
     }
 
-    /// Put a leaf in line, about the origin that was given last.
+    /// Add a leaf about the origin that was set last.
     #[inline(always)]
-    pub fn push_about<M: LeafModel>(&mut self, model: &M, kind: Evidence, active: &[f64], retired: &[f64]) -> Ticket {
-        let Some(n_retired) = retired.first() else { return self.push_whole(model, kind, active, retired) };
+    pub fn push_at_origin<M: LeafModel>(&mut self, model: &M, kind: Evidence, active: &[f64], retired: &[f64]) -> Ticket {
+        if retired.is_empty() {
+            return self.push_total(model, kind, active, retired);
+        }
         let whole = self.next_id();
         self.batch.push_sum(active, retired, &self.prior);
-        self.finish_if_full(model);
-        self.with_retired(model, kind, whole, active[0] + n_retired, retired)
+        self.flush_if_full(model);
+        self.ticket(model, kind, whole, n_points(active) + n_points(retired), retired)
     }
 
-    /// The same for a leaf whose statistics are given as a whole. Of the retired ones among them the joint evidence wants only the first.
+    /// The same for a leaf whose active and retired statistics are given as their total. Of `retired` the joint evidence reads only the number
+    /// of points.
     #[inline(always)]
-    pub fn push_whole<M: LeafModel>(&mut self, model: &M, kind: Evidence, total: &[f64], retired: &[f64]) -> Ticket {
+    pub fn push_total<M: LeafModel>(&mut self, model: &M, kind: Evidence, total: &[f64], retired: &[f64]) -> Ticket {
         let whole = self.next_id();
         self.batch.push(total, &self.prior);
-        self.finish_if_full(model);
-        self.with_retired(model, kind, whole, total[0], retired)
+        self.flush_if_full(model);
+        self.ticket(model, kind, whole, n_points(total), retired)
     }
 
-    /// The ticket of a leaf of `n` points that stands in line, with what its retired part calls for.
+    /// The ticket of a leaf of `n` points, after adding its retired part to the queue if the kind of evidence needs it.
     #[inline(always)]
-    fn with_retired<M: LeafModel>(&mut self, model: &M, kind: Evidence, whole: u32, n: f64, retired: &[f64]) -> Ticket {
+    fn ticket<M: LeafModel>(&mut self, model: &M, kind: Evidence, whole: u32, n: f64, retired: &[f64]) -> Ticket {
         match kind {
             Evidence::Joint => {
                 let bonus = model.retired_bonus();
@@ -83,12 +86,12 @@ impl Queue {
             Evidence::Conditional => {
                 let id = self.next_id();
                 if retired.is_empty() {
-                    // Not nothing: a prior need not be normalised to 1.
-                    self.batch.push_none(&self.prior);
+                    // Not zero: a prior need not be normalised to 1.
+                    self.batch.push_empty(&self.prior);
                 } else {
                     self.batch.push(retired, &self.prior);
                 }
-                self.finish_if_full(model);
+                self.flush_if_full(model);
                 Ticket { whole, retired: Some(id), bonus: 0.0 }
             }
         }
@@ -100,29 +103,43 @@ impl Queue {
     }
 
     #[inline(always)]
-    fn finish_if_full<M: LeafModel>(&mut self, model: &M) {
+    fn flush_if_full<M: LeafModel>(&mut self, model: &M) {
         if self.batch.len() == BATCH {
-            self.finish(model);
+            self.flush(model);
         }
     }
 
     #[cold]
-    fn move_prior<M: LeafModel>(&mut self, model: &M, origin: &Origin) {
+    fn compute_prior<M: LeafModel>(&mut self, model: &M, origin: &Origin) {
         self.prior.resize(model.stat_len(), 0.0);
         model.prior_stats(origin, &mut self.prior);
         self.prior_origin.clone_from(origin);
     }
 
-    /// Compute what is waiting.
-    #[inline(never)]
-    pub fn finish<M: LeafModel>(&mut self, model: &M) {
-        model.ln_z_batch(&mut self.batch, &mut self.scratch, &mut self.ln_z);
-        self.batch.begin(model.stat_len());
+    /// Compute all that is still waiting, and return the results.
+    pub fn finish<M: LeafModel>(&mut self, model: &M) -> Evidences<'_> {
+        self.flush(model);
+        Evidences { ln_z: &self.ln_z }
     }
 
-    pub fn get(&self, ticket: Ticket) -> LeafEvidence {
+    #[inline(never)]
+    fn flush<M: LeafModel>(&mut self, model: &M) {
+        model.ln_z_batch(&mut self.batch, &mut self.scratch, &mut self.ln_z);
+        self.batch.clear(model.stat_len());
+    }
+}
+
+/// The results of a queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Evidences<'a> {
+    ln_z: &'a [f64],
+}
+
+impl Evidences<'_> {
+    #[inline]
+    pub fn get(self, ticket: Ticket) -> LeafEvidence {
         let ln_z = self.ln_z[ticket.whole as usize];
-        // A retired part that its prior cannot normalise is left where it is.
+        // A retired part that the prior cannot normalise is not divided out.
         let ln_z_retired = ticket.retired.map(|id| self.ln_z[id as usize]).filter(|ln_z| ln_z.is_finite()).unwrap_or(0.0);
         LeafEvidence { ln_z, ln_evidence: ln_z + ticket.bonus - ln_z_retired }
     }
@@ -134,12 +151,11 @@ mod tests {
     use crate::leaf::{Gaussian, GaussianPrior, Multinomial};
 
     fn evidence<M: LeafModel>(model: &M, kind: Evidence, total: &[f64], retired: &[f64]) -> LeafEvidence {
-        let mut queue = Queue::default();
-        queue.begin(model);
-        queue.be_about(model, &model.origin().into());
-        let ticket = queue.push_whole(model, kind, total, retired);
-        queue.finish(model);
-        queue.get(ticket)
+        let mut queue = EvidenceQueue::default();
+        queue.clear(model);
+        queue.set_origin(model, &model.origin().into());
+        let ticket = queue.push_total(model, kind, total, retired);
+        queue.finish(model).get(ticket)
     }
 
     /// `Z(active + retired) / Z(retired)`, and the bonus of the default prior's joint evidence.
@@ -155,16 +171,16 @@ mod tests {
         assert!((joint.ln_evidence - (ln_z(&total) + bonus)).abs() < 1e-12);
         assert_eq!([conditional.ln_z, joint.ln_z], [ln_z(&total); 2]);
         // In parts or as a whole, and with no retired part or an empty one.
-        let mut queue = Queue::default();
-        queue.begin(model);
+        let mut queue = EvidenceQueue::default();
+        queue.clear(model);
         let active: Vec<f64> = total.iter().zip(&retired).map(|(total, retired)| total - retired).collect();
         let in_parts = queue.push(model, Evidence::Joint, &active, &retired, &model.origin().into());
         let kinds = [Evidence::Joint, Evidence::Conditional];
-        let not_retired = kinds.map(|kind| queue.push_about(model, kind, &total, &[]));
-        queue.finish(model);
-        assert!((queue.get(in_parts).ln_evidence - joint.ln_evidence).abs() < 1e-9);
+        let not_retired = kinds.map(|kind| queue.push_at_origin(model, kind, &total, &[]));
+        let evidences = queue.finish(model);
+        assert!((evidences.get(in_parts).ln_evidence - joint.ln_evidence).abs() < 1e-9);
         let zeros = kinds.map(|kind| evidence(model, kind, &total, &none).ln_evidence);
-        assert_eq!(not_retired.map(|ticket| queue.get(ticket).ln_evidence), zeros);
+        assert_eq!(not_retired.map(|ticket| evidences.get(ticket).ln_evidence), zeros);
     }
 
     #[test]
@@ -181,19 +197,19 @@ mod tests {
         check_kinds(&Multinomial::new(3, None), &classes, 0.0);
     }
 
-    /// Fails if a batch that is worked off early loses or moves results.
+    /// Fails if a batch that is flushed early loses or moves results.
     #[test]
     fn tickets_survive_full_batches() {
         let model = Multinomial::new(2, None);
         let stats = |i: usize| [i as f64, i as f64 / 4.0, 3.0 * i as f64 / 4.0];
-        let mut queue = Queue::default();
-        queue.begin(&model);
+        let mut queue = EvidenceQueue::default();
+        queue.clear(&model);
         let none = [0.0; 3];
         let origin = Origin::default();
         let tickets: Vec<Ticket> = (0..3 * BATCH + 5).map(|i| queue.push(&model, Evidence::Joint, &stats(i), &[], &origin)).collect();
-        queue.finish(&model);
+        let evidences = queue.finish(&model);
         for (i, ticket) in tickets.into_iter().enumerate() {
-            assert_eq!(queue.get(ticket).ln_z, evidence(&model, Evidence::Joint, &stats(i), &none).ln_z);
+            assert_eq!(evidences.get(ticket).ln_z, evidence(&model, Evidence::Joint, &stats(i), &none).ln_z);
         }
     }
 }

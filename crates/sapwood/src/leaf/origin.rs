@@ -1,9 +1,9 @@
-//! The point that a leaf's moments are about.
+//! The point that a leaf's statistics are centred on.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Shared by all leaves that have the same, so that most are found equal without being looked at.
+/// Reference counted, so that leaves about the same origin usually compare equal by pointer.
 #[derive(Debug, Default)]
 pub struct Origin(Arc<[f64]>);
 
@@ -12,7 +12,7 @@ impl Clone for Origin {
         Self(Arc::clone(&self.0))
     }
 
-    /// Counting costs more than looking whether there is anything to count.
+    /// Checking for equality is cheaper than updating two reference counts.
     #[inline]
     fn clone_from(&mut self, source: &Self) {
         if !Arc::ptr_eq(&self.0, &source.0) {
