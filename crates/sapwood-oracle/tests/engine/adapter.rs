@@ -4,10 +4,11 @@
 //! numbers and discriminant leaves run in a bare cloud; it cannot be saved, and no check asks for that.
 
 use sapwood::bank::{Bank, Rows};
+use sapwood::cloud::ForecastScratch;
 use sapwood::cloud::{Cloud, TreeNode};
 use sapwood::config::{self, CloudConfig, Division, FORGETTING_GRID, Leaf, Task};
-use sapwood::leaf::{Covariance, Discriminant, FixedPrior, Gaussian, GaussianPrior, LeafModel as _, Shape};
-use sapwood::predict::{Groups, Mixture};
+use sapwood::leaf::{ClassificationLeaf as _, Covariance, Discriminant, FixedPrior, Gaussian, GaussianPrior, Shape};
+use sapwood::predict::Mixture;
 use sapwood::snapshot;
 use sapwood_oracle::check::{Bench, Filter, LeafMass};
 use sapwood_oracle::leaf::{self, LeafModel};
@@ -148,17 +149,17 @@ impl Filter for Engine {
         match self {
             Self::Classes(bank) => {
                 let mut probabilities: Vec<f64> = vec![0.0; bank.n_classes()];
-                bank.class_probabilities(x, &bank.weights(), &mut Groups::default(), &mut probabilities);
+                bank.class_probabilities(x, &bank.weights(), &mut ForecastScratch::default(), &mut probabilities);
                 probabilities[y as usize].ln()
             }
             Self::Numbers(cloud) => {
                 let mut mixture = Mixture::default();
-                cloud.add_components(x, 1.0, &mut Groups::default(), &mut mixture);
+                cloud.add_components(x, 1.0, &mut ForecastScratch::default(), &mut mixture);
                 mixture.ln_density(y)
             }
             Self::Regions(cloud) => {
                 let mut probabilities: Vec<f64> = vec![0.0; cloud.model().n_classes()];
-                cloud.add_class_probabilities(x, 1.0, &mut Groups::default(), &mut probabilities);
+                cloud.add_class_probabilities(x, 1.0, &mut ForecastScratch::default(), &mut probabilities);
                 probabilities[y as usize].ln()
             }
         }
