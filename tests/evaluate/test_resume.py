@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from sapwood._files import to_bytes
+from sapwood.prequential.files.checkpoint import Checkpoint, previous_of
 from sapwood.stream import EvaluationResult, SourceError, evaluate
-from sapwood.stream.checkpoint import Checkpoint, previous_of
 
 from .conftest import CHEAP
 
@@ -194,7 +194,7 @@ def test_every_truncation_of_a_checkpoint_is_noticed(tmp_path: Path) -> None:
 
 def test_a_checkpoint_cannot_run_code(tmp_path: Path) -> None:
     """A pickle that would call os.system is refused before anything is called."""
-    from sapwood.stream.checkpoint import thaw
+    from sapwood.prequential.files.checkpoint import thaw
 
     with pytest.raises(SourceError, match=r"holds a posix.system"):
         thaw(b"cposix\nsystem\n(S'true'\ntR.")

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sapwood.reading.readers import csv as csv_reader
 from sapwood.stream import SourceError, open_source
-from sapwood.stream.readers import csv as csv_reader
 
 TEXT = b"x,y\n" + b"".join(b"%d,%d\n" % (i * i, i % 7) for i in range(50_000))
 TABLE = pa.table({"x": np.arange(50_000.0), "y": np.arange(50_000.0)})

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sapwood.reading.readers import csv as csv_reader
 from sapwood.stream import SourceError, open_source
-from sapwood.stream.readers import csv as csv_reader
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

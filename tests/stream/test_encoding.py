@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sapwood.stream import SourceError, features, open_source
+from sapwood.reading.encoding import features
+from sapwood.stream import SourceError, open_source
 
 
 @pytest.mark.parametrize("gap", ["", "NA", "N/A", "nan", "NaN", "null", "NULL", "?", " ", "None"])

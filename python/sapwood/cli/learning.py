@@ -14,10 +14,10 @@ from sapwood import DynamicTreeClassifier, DynamicTreeRegressor
 from sapwood.cli import model_file, telling
 from sapwood.cli.failures import SIGNALLED, usage_error
 from sapwood.cli.watching import watcher
+from sapwood.prequential.files.checkpoint import Checkpoint
+from sapwood.prequential.files.writing import WriteError, writing
+from sapwood.reading.encoding.target import Task
 from sapwood.stream import EvaluationResult, Source, StopRequest, evaluate, open_source
-from sapwood.stream.checkpoint import Checkpoint
-from sapwood.stream.target import Task
-from sapwood.stream.writing import WriteError, writing
 
 _KEPT_PREDICTIONS = 10_000  # for the report's pictures
 _CHECKPOINT_EVERY = 10_000

@@ -11,7 +11,7 @@ from sapwood import ModelFileError, load
 from sapwood._base import DynamicTreeEstimator
 from sapwood._core import Model
 from sapwood._files import to_bytes, write_atomically
-from sapwood.stream.writing import writing
+from sapwood.prequential.files.writing import writing
 
 _SCHEMA = "schema"
 

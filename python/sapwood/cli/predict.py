@@ -17,9 +17,9 @@ from sapwood._base import DynamicTreeEstimator
 from sapwood.cli import model_file, values
 from sapwood.cli.failures import told_in_one_line
 from sapwood.cli.learn import OnBadRow
+from sapwood.prequential.files.predictions import csv_text, open_predictions
+from sapwood.reading.errors import unknown_column
 from sapwood.stream import Source, SourceError, open_source
-from sapwood.stream.errors import unknown_column
-from sapwood.stream.prediction_files import csv_text, open_predictions
 
 EPILOG = """
 **Examples**

@@ -14,7 +14,7 @@ from sapwood.plot._model import Floats, member_names, native
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sapwood.stream.result import EvaluationResult
+    from sapwood.prequential.result import EvaluationResult
 
 
 class BankDisplay(Display):

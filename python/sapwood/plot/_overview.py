@@ -14,7 +14,7 @@ from sapwood.plot._trees import TreeHistoryDisplay
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sapwood.stream.result import EvaluationResult
+    from sapwood.prequential.result import EvaluationResult
 
 _FIRST_SCORES = {"regression": ("rmse", "log_score"), "classification": ("accuracy", "log_loss")}
 

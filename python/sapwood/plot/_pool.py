@@ -15,7 +15,7 @@ from sapwood.plot._model import Floats, input_names, is_regression, position_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sapwood.stream.result import EvaluationResult
+    from sapwood.prequential.result import EvaluationResult
 
 
 class PoolDisplay(Display):

@@ -15,7 +15,7 @@ from sapwood.plot._words import METRIC_WORDS, forecaster_word
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sapwood.stream.result import EvaluationResult
+    from sapwood.prequential.result import EvaluationResult
 
 _STYLES = ((BLUE, "-", 2.2), (ORANGE, "--", 1.5), (GREY, "-.", 1.5), (GREEN, ":", 1.8), (PURPLE, (0, (5, 1)), 1.5))
 

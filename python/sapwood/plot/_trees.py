@@ -13,7 +13,7 @@ from sapwood.plot._model import Floats, native
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sapwood.stream.result import EvaluationResult
+    from sapwood.prequential.result import EvaluationResult
 
 
 class TreeHeightDisplay(Display):

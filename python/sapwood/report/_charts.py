@@ -11,8 +11,8 @@ from sapwood import plot
 from sapwood._base import DynamicTreeEstimator
 from sapwood.plot._variables import split_use
 from sapwood.plot._words import METRIC_WORDS
+from sapwood.prequential.result import EvaluationResult
 from sapwood.report._picture import Picture
-from sapwood.stream.result import EvaluationResult
 
 _FIRST_SCORES = ("rmse", "log_score", "coverage90", "width90", "accuracy", "log_loss", "auc", "brier")
 _MOST_CLASSES = 10  # curves that can be told apart in one picture

@@ -14,8 +14,8 @@ import sapwood
 from sapwood._base import DynamicTreeEstimator
 from sapwood.metrics import METRICS
 from sapwood.plot._words import METRIC_WORDS, forecaster_word
+from sapwood.prequential.result import MODEL, EvaluationResult
 from sapwood.report._html import Html, element, join, scrolling, table
-from sapwood.stream.result import MODEL, EvaluationResult
 
 _MOST_NAMES = 30
 _GOALS = {"coverage90": 0.9}

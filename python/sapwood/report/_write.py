@@ -11,11 +11,11 @@ from pathlib import Path
 
 from sapwood._files import write_atomically
 from sapwood.plot import OverviewDisplay
+from sapwood.prequential.result import EvaluationResult
 from sapwood.report import _charts, _facts
 from sapwood.report._html import Html, element, join
 from sapwood.report._picture import Picture, drawing
 from sapwood.report._svg import figures
-from sapwood.stream.result import EvaluationResult
 
 _PIXELS_PER_INCH = 110
 

@@ -1,15 +1,17 @@
-"""Streams of rows: open anything as one, and learn from it in order.
+"""Streams of rows: open anything as a stream, and learn from it in order.
 
 :func:`open_source` turns files, folders, pipes, tables, arrays, iterables and generators into a :class:`Source`,
-which gives :class:`Batch` es of encoded rows at constant memory and can be resumed. :func:`evaluate` runs a model over
-one: every row is forecast before it is learned.
+which yields :class:`Batch` objects of encoded rows at constant memory and can be resumed. :func:`evaluate` runs a model
+over a source: it forecasts every row before learning it.
+
+This is the public interface; the packages `sapwood.reading` and `sapwood.prequential` hold the implementation.
 """
 
-from sapwood.stream.errors import SourceError
-from sapwood.stream.prequential import Progress, evaluate
-from sapwood.stream.result import Beliefs, EvaluationResult, PoolHistory, Timings
-from sapwood.stream.source import Batch, Source, open_source
-from sapwood.stream.stopping import StopRequest
+from sapwood.prequential.evaluation import Progress, evaluate
+from sapwood.prequential.result import Beliefs, EvaluationResult, PoolHistory, Timings
+from sapwood.prequential.stopping import StopRequest
+from sapwood.reading.errors import SourceError
+from sapwood.reading.source import Batch, Source, open_source
 
 __all__ = [
     "Batch",

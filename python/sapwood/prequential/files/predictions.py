@@ -1,0 +1,296 @@
+"""Predictions on disk: appended as they are made, safe against crashes, and cut back when a run is resumed.
+
+`sync` makes everything appended so far durable and returns the state that a checkpoint keeps. Given that state, a new
+writer continues after exactly those rows; what a crashed run had written beyond them is dropped.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.prequential.files.writing import writing
+from sapwood.reading._arrow import pyarrow
+from sapwood.reading.errors import SourceError
+
+Columns = Mapping[str, NDArray[Any]]
+
+_ROW_GROUP = 65_536
+_HELD_ROWS = 4_096
+_LENGTH = struct.Struct("<Q")
+
+
+class PredictionFile(Protocol):
+    """A file that predictions are appended to. Columns may be added at any time; they hold 0 in the rows before."""
+
+    path: Path
+
+    def append(self, columns: Columns) -> None:
+        """Add some rows."""
+
+    def sync(self) -> dict[str, int]:
+        """Make the rows so far durable, and say how much of the file they are."""
+
+    def publish(self) -> None:
+        """Make the rows so far readable under the file's own name."""
+
+    def close(self, *, finished: bool) -> None:
+        """Let go of the file; `finished`: nothing will be appended after a resume unless the source has grown."""
+
+
+def open_predictions(path: str | os.PathLike[str], state: dict[str, int] | None = None) -> PredictionFile:
+    """A file of predictions by its name's ending: ``.parquet``, or CSV. What fails says so with the file's name."""
+    target = Path(path)
+    kind = ParquetPredictions if target.suffix.lower() in (".parquet", ".pq") else CsvPredictions
+    with writing(path):
+        return _Named(kind(target, state))
+
+
+class _Named:
+    """A file of predictions whose errors name it."""
+
+    def __init__(self, file: PredictionFile) -> None:
+        self._file = file
+        self.path = file.path
+
+    def append(self, columns: Columns) -> None:
+        with writing(self.path):
+            self._file.append(columns)
+
+    def sync(self) -> dict[str, int]:
+        with writing(self.path):
+            return self._file.sync()
+
+    def publish(self) -> None:
+        with writing(self.path):
+            self._file.publish()
+
+    def close(self, *, finished: bool) -> None:
+        with writing(self.path):
+            self._file.close(finished=finished)
+
+
+class CsvPredictions:
+    """A CSV file that can be read while it grows.
+
+    A column that is added late (the probability of a new class) makes the file be written anew; resuming from a
+    checkpoint before that moment takes the column away again.
+    """
+
+    def __init__(self, path: Path, state: dict[str, int] | None = None) -> None:
+        self.path = path
+        self._names: list[str] = []
+        self._n_rows = 0
+        self._file: BinaryIO
+        if state is None or not state["columns"]:
+            self._file = open(path, "wb")  # noqa: SIM115 - closed by close()
+        else:
+            self._resume(state)
+
+    def _resume(self, state: dict[str, int]) -> None:
+        _demand_length(self.path, state["bytes"])
+        with open(self.path, encoding="utf-8", newline="") as file:
+            names = next(csv.reader(file))
+        if len(names) > state["columns"]:
+            self._rewrite(lambda _, row: row[: state["columns"]], state["rows"])
+        self._names, self._n_rows = names[: state["columns"]], state["rows"]
+        self._file = open(self.path, "r+b")  # noqa: SIM115 - closed by close()
+        self._file.truncate(state["bytes"])
+        self._file.seek(state["bytes"])
+
+    def append(self, columns: Columns) -> None:
+        added = [name for name in columns if name not in self._names]
+        if added and self._names:
+            self._file.close()
+            self._rewrite(lambda i, row: [*row, *(["0.0"] * len(added) if i else added)], None)
+            self._file = open(self.path, "ab")  # noqa: SIM115 - closed by close()
+        if added:
+            first = not self._names
+            self._names += added
+            if first:
+                self._file.write(csv_text([self._names]))
+        n_rows = len(next(iter(columns.values())))
+        self._file.write(csv_text(zip(*(_cells(columns, name, n_rows) for name in self._names), strict=True)))
+        self._n_rows += n_rows
+
+    def _rewrite(self, change: Callable[[int, list[str]], list[str]], n_rows: int | None) -> None:
+        """Pass the header (row 0) and `n_rows` rows through `change`. The file is the old or the new, never a part."""
+        temporary = self.path.with_name(self.path.name + ".rewrite")
+        with open(self.path, encoding="utf-8", newline="") as old, open(temporary, "wb") as new:
+            for i, row in enumerate(csv.reader(old)):
+                if n_rows is not None and i > n_rows:
+                    break
+                new.write(csv_text([change(i, row)]))
+            new.flush()
+            os.fsync(new.fileno())
+        os.replace(temporary, self.path)
+
+    def sync(self) -> dict[str, int]:
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        return {"bytes": self._file.tell(), "rows": self._n_rows, "columns": len(self._names)}
+
+    def publish(self) -> None:
+        self.sync()
+
+    def close(self, *, finished: bool) -> None:
+        self._file.close()
+
+
+class ParquetPredictions:
+    """A Parquet file, which cannot be appended to: rows go to ``NAME.part`` first, and become NAME when published.
+
+    The part is a sequence of segments, each its length and an Arrow stream of its own, so that any number of them is
+    a valid file. Row groups are cut by count alone: the published bytes do not depend on how rows arrived.
+    """
+
+    def __init__(self, path: Path, state: dict[str, int] | None = None) -> None:
+        self.path = path
+        self._pa = pyarrow("writing Parquet files")
+        self._parquet = pyarrow("writing Parquet files", "parquet")
+        self._part = path.with_name(path.name + ".part")
+        self._held: list[Any] = []
+        self._n_held = 0
+        self._n_rows = 0
+        if state is None:
+            self._file: BinaryIO = open(self._part, "wb")  # noqa: SIM115 - closed by close()
+            return
+        if not self._part.exists():
+            self._unpublish(state)
+        _demand_length(self._part, state["bytes"])
+        self._file = open(self._part, "r+b")  # noqa: SIM115 - closed by close()
+        self._file.truncate(state["bytes"])
+        self._file.seek(state["bytes"])
+        self._n_rows = state["rows"]
+
+    def _unpublish(self, state: dict[str, int]) -> None:
+        """Make the part again from a finished file: its run had been complete, and now the source has grown."""
+        if not self.path.exists():
+            raise _gone(self.path)
+        # Whether or not the new part has the length of the old one, it has to become what the state says.
+        self._file = open(self._part, "wb")  # noqa: SIM115 - closed below
+        with self._parquet.ParquetFile(self.path) as table:
+            for batch in table.iter_batches(_HELD_ROWS):
+                self._write(batch)
+        self._file.close()
+        if self._n_rows != state["rows"]:
+            self._part.unlink()
+            raise _gone(self.path)
+        state["bytes"] = self._part.stat().st_size
+
+    def append(self, columns: Columns) -> None:
+        arrays = [self._pa.array(values, from_pandas=True) for values in columns.values()]
+        batch = self._pa.record_batch(arrays, names=list(columns))
+        self._held.append(batch)
+        self._n_held += batch.num_rows
+        if self._n_held >= _HELD_ROWS:
+            self._write_held()
+
+    def _write_held(self) -> None:
+        for batch in self._held:
+            self._write(batch)
+        self._held, self._n_held = [], 0
+
+    def _write(self, batch: Any) -> None:
+        sink = io.BytesIO()
+        with self._pa.ipc.new_stream(sink, batch.schema) as stream:
+            stream.write_batch(batch)
+        self._file.write(_LENGTH.pack(sink.tell()) + sink.getvalue())
+        self._n_rows += batch.num_rows
+
+    def sync(self) -> dict[str, int]:
+        self._write_held()
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        return {"bytes": self._file.tell(), "rows": self._n_rows}
+
+    def publish(self) -> None:
+        self.sync()
+        if not self._n_rows:
+            return
+        schema = self._schema()
+        temporary = self.path.with_name(self.path.name + ".publish")
+        try:
+            with open(temporary, "wb") as file:
+                with self._parquet.ParquetWriter(file, schema) as writer:
+                    for table in self._row_groups(schema):
+                        writer.write_table(table, row_group_size=_ROW_GROUP)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, self.path)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink()
+            raise
+
+    def _segments(self) -> Iterator[Any]:
+        with open(self._part, "rb") as file:
+            while header := file.read(_LENGTH.size):
+                with self._pa.ipc.open_stream(file.read(_LENGTH.unpack(header)[0])) as stream:
+                    yield from stream
+
+    def _schema(self) -> Any:
+        """All columns of all segments; a column of labels is untyped where no label came."""
+        schemas: list[Any] = []
+        for batch in self._segments():
+            if batch.schema not in schemas:
+                schemas.append(batch.schema)
+        return self._pa.unify_schemas(schemas, promote_options="permissive")
+
+    def _row_groups(self, schema: Any) -> Iterator[Any]:
+        held, n_held = [], 0
+        for batch in self._segments():
+            table = self._pa.Table.from_batches([batch])
+            for field in list(schema)[table.num_columns :]:
+                table = table.append_column(field, self._pa.array(np.zeros(table.num_rows)))
+            held.append(table.cast(schema))
+            n_held += table.num_rows
+            while n_held >= _ROW_GROUP:
+                joined = self._pa.concat_tables(held)
+                yield joined.slice(0, _ROW_GROUP)
+                held, n_held = [joined.slice(_ROW_GROUP)], n_held - _ROW_GROUP
+        if n_held:
+            yield self._pa.concat_tables(held)
+
+    def close(self, *, finished: bool) -> None:
+        self._file.close()
+        if finished and self._n_rows:
+            self._part.unlink(missing_ok=True)
+
+
+def _cells(columns: Columns, name: str, n_rows: int) -> list[Any]:
+    values = columns.get(name)
+    if values is None:
+        return [0.0] * n_rows
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        return ["" if value != value else value for value in values.tolist()]
+    cells: list[Any] = values.tolist()
+    return cells
+
+
+def csv_text(rows: Iterable[Iterable[Any]]) -> bytes:
+    """Rows as the bytes of a CSV file; numbers have as many digits as tell them apart."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode("utf-8", "surrogateescape")
+
+
+def _demand_length(path: Path, n_bytes: int) -> None:
+    if not path.exists() or path.stat().st_size < n_bytes:
+        raise _gone(path)
+
+
+def _gone(path: Path) -> SourceError:
+    return SourceError(
+        f"{path}: is missing or shorter than the checkpoint says it was; put it back, or start again without resuming",
+        file=str(path),
+    )

@@ -1,0 +1,204 @@
+"""What a prequential run leaves behind: scores over time, predictions, and what the model believed on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.reading.encoding.target import Task
+
+Floats = NDArray[np.float64]
+
+MODEL = "model"
+"""The name under which the model itself appears among the forecasters."""
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """What the bank believed, looked at now and then. Empty (no rows) for models that are not Sapwood's.
+
+    Attributes
+    ----------
+    row : int array of shape (n,)
+        Rows of the stream forecast when the look was taken.
+    members : tuple of str
+        What each cloud of the bank is, such as "linear leaves, pool 25, 1 lag".
+    weights : array of shape (n, members)
+        Weight of each cloud in the next prediction.
+    forgetting_mean, forgetting_low, forgetting_high : arrays of shape (n,)
+        Mean, 5 % and 95 % quantile of the posterior of the forgetting factor.
+    height, leaves : arrays of shape (n,)
+        Mean height and mean number of leaves of the trees, each cloud counted by its weight.
+    """
+
+    row: NDArray[np.int64]
+    members: tuple[str, ...]
+    weights: Floats
+    forgetting_mean: Floats
+    forgetting_low: Floats
+    forgetting_high: Floats
+    height: Floats
+    leaves: Floats
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+@dataclass(frozen=True, eq=False)
+class PoolHistory:
+    """Where the active pool lay, looked at now and then. Empty (no rows) for models that are not Sapwood's.
+
+    Attributes
+    ----------
+    row : int array of shape (n,)
+        Rows of the stream forecast when the look was taken.
+    n_active : int array of shape (n,)
+        Observations that at least one cloud of the bank held.
+    places : array of shape (n, 40, n_features)
+        Values of each input among them: all, or 40 evenly spaced in their order, or fewer and NaN after them.
+    """
+
+    row: NDArray[np.int64]
+    n_active: NDArray[np.int64]
+    places: Floats
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+@dataclass(frozen=True)
+class Timings:
+    """Where the time went, in seconds; over all parts of a run that was resumed."""
+
+    total: float
+    engine: float
+    """Inside the model: forecasting and learning."""
+    rows_per_second: float
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluationResult:
+    """What :func:`sapwood.stream.evaluate` returns.
+
+    Attributes
+    ----------
+    task : {"regression", "classification"}
+    model : object
+        The model after the last row: the very object that was given to `evaluate`.
+    metrics : tuple of str
+        Names of the scores, as in :data:`sapwood.metrics.METRICS`.
+    baselines : tuple of str
+        Names of the forecasts shown beside the model: "no_change", and "running_mean" or "majority".
+    scores : dict of arrays
+        A tidy table, one line for each look, forecaster and metric, in this order: "row" (rows of the stream forecast
+        so far), "forecaster" ("model" or a baseline), "metric", "value" (over all scored rows so far) and "window"
+        (over the last `window` scored rows). ``pandas.DataFrame(result.scores)`` shows it.
+    predictions : dict of arrays
+        The last rows (at most `keep` of them). Regression: "row", "y", "mean", "std", "epistemic_std", "lower",
+        "upper" (the 90 % interval), "ln_density", "pit". Classification: "row", "y" and "prediction" (labels),
+        "ln_density", and "proba", of shape (n, n_classes), whose columns follow `classes`. Rows of the warm-up are
+        among them. What a model does not tell is NaN, and so is what depends on a label that never came.
+    predictions_path : str or None
+        The file that holds the predictions of every row, where one was asked for.
+    beliefs : Beliefs
+        Weights of the bank, forgetting and trees over time.
+    pool : PoolHistory
+        Where the active pool lay over time.
+    pit_counts : array of shape (100,) or None
+        Regression: scored rows by the value of the predictive distribution function at what came, in bins of equal
+        width. Flat if the forecasts are calibrated.
+    reliability : array of shape (15, 3) or None
+        Classification: for bins of equal width of the largest probability, its mean, the accuracy, and the rows. NaN in
+        the first two columns where a bin is empty.
+    classes : array or None
+        Classification: the labels, in the order of the columns of probabilities.
+    feature_names : tuple of str
+    target : str or None
+        Names of the columns.
+    settings : dict
+        What was asked for: the model's parameters under "model", the arguments of `evaluate` beside them.
+    timings : Timings
+    n_rows : int
+        Rows forecast.
+    n_scored : int
+        Rows scored: those after the warm-up whose label came and was of a class met before.
+    n_learned : int
+        Rows learned.
+    n_bad : int
+        Rows of the source that could not be used, and `bad_reasons` why.
+    notes : tuple of str
+        What a user should know about the source.
+    interrupted : bool
+        Whether the run was asked to stop before the end of the source.
+
+    Examples
+    --------
+    >>> from sapwood import DynamicTreeRegressor
+    >>> from sapwood.datasets import friedman
+    >>> from sapwood.stream import evaluate
+    >>> model = DynamicTreeRegressor(n_particles=20, max_active=50, random_state=0)
+    >>> result = evaluate(model, friedman(n=300), metrics=["rmse"], window=200)
+    >>> rows, rmse = result.curve("rmse")
+    >>> rows.tolist(), bool(rmse[-1] < 5)
+    ([100, 200, 300], True)
+    >>> sorted(result.overall())
+    ['model', 'no_change', 'running_mean']
+    """
+
+    task: Task
+    model: Any
+    metrics: tuple[str, ...]
+    baselines: tuple[str, ...]
+    scores: Mapping[str, NDArray[Any]]
+    predictions: Mapping[str, NDArray[Any]]
+    predictions_path: str | None
+    beliefs: Beliefs
+    pool: PoolHistory
+    pit_counts: Floats | None
+    reliability: Floats | None
+    classes: NDArray[Any] | None
+    feature_names: tuple[str, ...]
+    target: str | None
+    settings: Mapping[str, Any]
+    timings: Timings
+    n_rows: int
+    n_scored: int
+    n_learned: int
+    n_bad: int = 0
+    bad_reasons: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    interrupted: bool = False
+
+    @property
+    def forecasters(self) -> tuple[str, ...]:
+        """The model and the baselines, in the order of the table."""
+        return (MODEL, *self.baselines)
+
+    def overall(self) -> dict[str, dict[str, float]]:
+        """The scores over all scored rows: ``result.overall()["model"]["rmse"]``."""
+        return self._last("value")
+
+    def recent(self) -> dict[str, dict[str, float]]:
+        """The scores over the last window of rows, as `overall` gives them over all."""
+        return self._last("window")
+
+    def curve(self, metric: str, forecaster: str = MODEL, *, window: bool = True) -> tuple[NDArray[np.int64], Floats]:
+        """A score over time: the rows at which it was taken, and its values (of the last window, or of all so far)."""
+        chosen = (self.scores["metric"] == metric) & (self.scores["forecaster"] == forecaster)
+        if not chosen.any() and (metric not in self.metrics or forecaster not in self.forecasters):
+            raise ValueError(
+                f"there is no score {metric!r} of {forecaster!r}; the scores are {', '.join(self.metrics)} "
+                f"of {', '.join(self.forecasters)}"
+            )
+        return self.scores["row"][chosen], self.scores["window" if window else "value"][chosen]
+
+    def _last(self, column: str) -> dict[str, dict[str, float]]:
+        found: dict[str, dict[str, float]] = {}
+        for forecaster in self.forecasters:
+            curves = {name: self.curve(name, forecaster, window=column == "window")[1] for name in self.metrics}
+            found[forecaster] = {name: float(v[-1]) if len(v) else float("nan") for name, v in curves.items()}
+        return found

@@ -1,0 +1,110 @@
+"""What happens to rows that cannot be used: stop, skip them and count, or set them aside in a file with the reason."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, get_args
+
+from sapwood.reading.chunk import Chunk, Reject
+from sapwood.reading.errors import SourceError
+
+OnBadRow = Literal["error", "skip", "quarantine"]
+_HEADER = ("file", "place", "number", "reason", "detail", "text")
+
+
+class BadRows:
+    """The ledger of bad rows.
+
+    The quarantine file is a CSV with the columns file, place ("line" or "row"), number, reason, detail and text. It is
+    cut back on resuming to what had been written at the checkpoint, so that no bad row is listed twice.
+    """
+
+    def __init__(self, policy: OnBadRow, quarantine: str | os.PathLike[str] | None) -> None:
+        if policy not in get_args(OnBadRow):
+            raise SourceError(f"on_bad_row is {policy!r}; it must be 'error', 'skip' or 'quarantine'")
+        if (policy == "quarantine") != (quarantine is not None):
+            raise SourceError(
+                f"on_bad_row is {policy!r} and quarantine is {quarantine!r}; give quarantine=FILE with "
+                "on_bad_row='quarantine', and only then"
+            )
+        self._policy = policy
+        self._path = None if quarantine is None else Path(quarantine)
+        self._file: BinaryIO | None = None
+        self._n_bytes = 0
+        self._pending: list[tuple[str, bytes]] = []
+        self.reasons: Counter[str] = Counter()
+
+    @property
+    def n_bad(self) -> int:
+        """Rows left out so far."""
+        return sum(self.reasons.values())
+
+    def start(self, state: dict[str, Any] | None) -> None:
+        """Open the quarantine file: afresh, or cut back to where `state` says it was."""
+        if state is not None:
+            self.reasons = Counter(state["reasons"])
+        if self._path is None:
+            return
+        n_bytes = 0 if state is None else int(state["quarantine_bytes"])
+        try:
+            self._file = open(self._path, "r+b" if n_bytes else "w+b")  # noqa: SIM115 - closed by close()
+            self._file.truncate(n_bytes)
+            self._file.seek(n_bytes)
+        except OSError as error:
+            raise SourceError(
+                f"{self._path}: cannot write bad rows there ({error.strerror}); name a file that can be written",
+                file=str(self._path),
+            ) from error
+        self._n_bytes = n_bytes
+        if n_bytes == 0:
+            self._n_bytes = self._file.write(_line(_HEADER))
+
+    def take(self, chunk: Chunk, rejects: list[Reject]) -> None:
+        """Deal with the bad rows of a chunk, in order. They are counted and set aside when `settle` is called."""
+        for reject in rejects:
+            place = chunk.place_of(reject.offset)
+            if self._policy == "error":
+                raise SourceError(
+                    f"{place}: {reject.detail}; {reject.remedy}, or leave such rows out with on_bad_row='skip' or "
+                    "'quarantine'",
+                    file=place.file,
+                    **{place.unit: place.number},
+                )
+            text = chunk.text_of(reject.offset)
+            line = _line((place.file, place.unit, place.number, reject.reason, reject.detail, text))
+            self._pending.append((reject.reason, line))
+
+    def begin(self) -> None:
+        """Start a batch: forget the bad rows of one that was interrupted, which will be read again."""
+        self._pending.clear()
+
+    def settle(self) -> None:
+        """A batch is complete: count its bad rows and write them."""
+        for reason, line in self._pending:
+            self.reasons[reason] += 1
+            if self._file is not None:
+                self._n_bytes += self._file.write(line)
+        self._pending.clear()
+
+    def state(self) -> dict[str, Any]:
+        """The counts, and how much of the quarantine file belongs to them; that much is on the disk on return."""
+        if self._file is not None:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        return {"reasons": dict(self.reasons), "quarantine_bytes": self._n_bytes}
+
+    def close(self) -> None:
+        """Finish the quarantine file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+def _line(fields: tuple[object, ...]) -> bytes:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(fields)
+    return line.getvalue().encode("utf-8", "backslashreplace")

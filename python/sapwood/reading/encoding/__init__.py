@@ -1,0 +1,1 @@
+"""From raw columns to numbers: parsing, type inference, features and the target."""

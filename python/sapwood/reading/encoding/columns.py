@@ -1,0 +1,237 @@
+"""Raw columns turned into numbers, moments in time, or text: stateless, vectorised, and the same for every file format.
+
+Text is tried as a whole first, in Arrow; only a column with an odd value in it is walked value by value, which also
+finds the values that are to blame.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.reading._arrow import fixed_width, pyarrow
+from sapwood.reading.chunk import RawColumn
+
+Kind = Literal["number", "boolean", "timestamp", "time", "text"]
+
+MISSING_TEXT = ("", "NA", "N/A", "na", "n/a", "#N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "?")
+"""Spellings of a missing value. "None" is one in a column of numbers, but may well be a category."""
+
+_MISSING = frozenset(MISSING_TEXT)
+_MISSING_NUMBER = _MISSING | {"None", "none"}
+_BOOLEANS = {"true": 1.0, "false": 0.0}
+_TIME_OF_DAY = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?")
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+MISSING_MOMENT = int(np.iinfo(np.int64).min)
+FIRST_INEXACT_INTEGER = 2.0**53  # it may stand for itself or for its successor
+
+
+@dataclass(frozen=True)
+class Values:
+    """Parsed values and which of them could not be parsed (None: all could)."""
+
+    values: NDArray[Any]
+    bad: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Text as positions in a list of the distinct strings. Missing values have position -1."""
+
+    distinct: list[str]
+    ix: NDArray[np.int64]
+
+
+class UnusableColumnError(Exception):
+    """A column of a type no rule covers; carries the type's name."""
+
+
+def natural_kind(raw: RawColumn) -> Kind:
+    """What a column is by its type alone."""
+    if isinstance(raw, np.ndarray):
+        return "boolean" if raw.dtype.kind == "b" else "number"
+    pa = pyarrow("a column that does not hold plain numbers")
+    kind, types = raw.type, pa.types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if types.is_boolean(kind):
+        return "boolean"
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
+        return "number"
+    if types.is_duration(kind):
+        return "number"
+    if types.is_timestamp(kind) or types.is_date(kind):
+        return "timestamp"
+    if types.is_time(kind):
+        return "time"
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return "text"
+    raise UnusableColumnError(str(kind))
+
+
+def is_integer_type(raw: RawColumn) -> bool:
+    """Whether the column is declared to hold integers."""
+    if isinstance(raw, np.ndarray):
+        return raw.dtype.kind in "iu"
+    return bool(pyarrow("a table").types.is_integer(raw.type))
+
+
+def numbers(raw: RawColumn) -> Values:
+    """float64, NaN where missing."""
+    if isinstance(raw, np.ndarray):
+        return Values(raw.astype(np.float64, copy=False))
+    kind = natural_kind(raw)
+    if kind in ("timestamp", "time"):
+        raise UnusableColumnError(str(raw.type))
+    pa = pyarrow("a table")
+    if kind == "text":
+        raw = _plain_text(raw)
+        try:
+            return Values(fixed_width(raw.cast(pa.float64()), np.float64, math.nan))
+        except pa.ArrowInvalid:
+            return _walk(raw, _number, math.nan, np.float64)
+    if pa.types.is_dictionary(raw.type):
+        raw = raw.dictionary_decode()
+    if pa.types.is_duration(raw.type):
+        micros = raw.cast(pa.duration("us"), safe=False).cast(pa.int64())
+        return Values(fixed_width(micros.cast(pa.float64(), safe=False), np.float64, math.nan) / 1e6)
+    return Values(fixed_width(raw.cast(pa.float64(), safe=False), np.float64, math.nan))
+
+
+def booleans(raw: RawColumn) -> Values:
+    """1.0 for true, 0.0 for false, NaN where missing. Columns of numbers are taken as they are."""
+    if natural_kind(raw) != "text":
+        return numbers(raw)
+    return _walk(_plain_text(raw), _boolean, math.nan, np.float64)
+
+
+def moments(raw: RawColumn) -> Values:
+    """Microseconds since 1970 in UTC as int64, `MISSING_MOMENT` where missing."""
+    kind = natural_kind(raw)
+    if kind not in ("timestamp", "text"):
+        raise UnusableColumnError(str(raw.dtype if isinstance(raw, np.ndarray) else raw.type))
+    pa = pyarrow("a table")
+    if kind == "timestamp":
+        zone = getattr(raw.type, "tz", None)
+        return Values(_micros(raw.cast(pa.timestamp("us", zone), safe=False)))
+    raw = _plain_text(raw)
+    for zone in (None, "UTC"):
+        try:
+            return Values(_micros(raw.cast(pa.timestamp("us", zone))))
+        except pa.ArrowInvalid:
+            continue
+    return _walk(raw, _moment, MISSING_MOMENT, np.int64)
+
+
+def hours(raw: RawColumn) -> Values:
+    """Time of day in hours, NaN where missing."""
+    kind = natural_kind(raw)
+    if kind not in ("time", "text"):
+        raise UnusableColumnError(str(raw.dtype if isinstance(raw, np.ndarray) else raw.type))
+    if kind == "text":
+        return _walk(_plain_text(raw), _hour, math.nan, np.float64)
+    pa = pyarrow("a table")
+    micros = raw.cast(pa.time64("us"), safe=False).cast(pa.int64()).cast(pa.float64())
+    return Values(fixed_width(micros, np.float64, math.nan) / 3.6e9)
+
+
+def texts(raw: RawColumn) -> Texts:
+    """Text, distinct strings in order of first appearance; columns of another type are written out."""
+    pa = pyarrow("text")
+    if isinstance(raw, np.ndarray):
+        raw = pa.array(raw, from_pandas=True)
+    if natural_kind(raw) != "text":
+        raw = pa.array([None if v is None else written(v) for v in raw.to_pylist()], pa.string())
+    coded = _plain_text(raw).dictionary_encode()
+    ix = fixed_width(coded.indices.cast(pa.int64()), np.int64, -1)
+    strings = coded.dictionary.to_pylist()
+    distinct: dict[str, int] = {}
+    translate = np.empty(len(strings) + 1, dtype=np.int64)
+    translate[-1] = -1  # so that a missing value stays missing
+    for i, string in enumerate(strings):
+        key = canonical(string)
+        translate[i] = -1 if key in _MISSING else distinct.setdefault(key, len(distinct))
+    return Texts(list(distinct), translate[ix])
+
+
+def written(value: object) -> str:
+    """A value of a table as the text a CSV file would hold; whole numbers without a point, so that 1 and 1.0 agree."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < FIRST_INEXACT_INTEGER:
+        return str(int(value))
+    return str(value)
+
+
+def canonical(text: str) -> str:
+    """Text without blanks around it, and whole numbers without a point, so that "1.0" and 1 are one category."""
+    text = text.strip()
+    if text.endswith(".0") and text[:-2].lstrip("-").isdigit():
+        return text[:-2]
+    return text
+
+
+def _plain_text(raw: Any) -> Any:
+    pa = pyarrow("text")
+    return raw if pa.types.is_string(raw.type) else raw.cast(pa.string())
+
+
+def _micros(raw: Any) -> NDArray[np.int64]:
+    pa = pyarrow("a table")
+    return fixed_width(raw.cast(pa.int64()), np.int64, MISSING_MOMENT)
+
+
+def _walk(raw: Any, parse: Any, missing: float | int, dtype: Any) -> Values:
+    """Parse text value by value. `parse` gives None for what it cannot read, and NaN for its own missing values."""
+    values = np.empty(len(raw), dtype=dtype)
+    bad = np.zeros(len(raw), dtype=bool)
+    for i, text in enumerate(raw.to_pylist()):
+        text = "" if text is None else text.strip()
+        value = missing if text in _MISSING else parse(text)
+        bad[i] = value is None
+        values[i] = missing if value is None else value
+    return Values(values, bad if bad.any() else None)
+
+
+def _number(text: str) -> float | None:
+    if text in _MISSING_NUMBER:
+        return math.nan
+    if "_" in text:  # Python reads 1_000 as a thousand; no file format does
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _boolean(text: str) -> float | None:
+    return _BOOLEANS.get(text.lower())
+
+
+def _moment(text: str) -> int | None:
+    text = text.replace("/", "-")
+    if text.endswith(("Z", "z")):
+        text = text[:-1] + "+00:00"
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=timezone.utc)
+    gap = moment - _EPOCH
+    return (gap.days * 86_400 + gap.seconds) * 1_000_000 + gap.microseconds
+
+
+def _hour(text: str) -> float | None:
+    match = _TIME_OF_DAY.fullmatch(text)
+    if match is None:
+        return None
+    hour, minute, second = int(match[1]), int(match[2]), float(match[3] or 0.0)
+    if hour > 23 or minute > 59 or second >= 60.0:
+        return None
+    return ((hour * 60 + minute) * 60_000_000 + round(second * 1e6)) / 3.6e9

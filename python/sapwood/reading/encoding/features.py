@@ -1,0 +1,255 @@
+"""Columns of a source turned into inputs of a model: how many, what they mean, and what must be remembered.
+
+Every feature turns one column into a fixed number of inputs. Parsing is stateless and says which values are bad;
+writing happens afterwards, for good rows only, so that a row that is skipped leaves no trace in what is remembered.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.reading.chunk import RawColumn
+from sapwood.reading.encoding import columns
+from sapwood.reading.encoding.columns import MISSING_MOMENT, Values
+
+MAX_CATEGORIES = 4096
+"""Categories remembered for one column. Later ones share one code, so that memory stays bounded."""
+
+LARGEST_MAGNITUDE = 1e100
+"""The engine squares and sums inputs; beyond this it refuses them."""
+
+_DAY = 86_400_000_000  # microseconds
+_FIRST_MONDAY = 4 * _DAY  # 1970-01-05
+
+
+class Feature(Protocol):
+    """One column of the source."""
+
+    kind: ClassVar[str]
+    expected: ClassVar[str]  # completes "... is not"
+    name: str
+
+    @property
+    def outputs(self) -> list[str]:
+        """Names of the inputs this column becomes."""
+
+    def parse(self, raw: RawColumn) -> Values:
+        """Read a column; the result's `values` go to `write`."""
+
+    def write(self, values: NDArray[Any], out: NDArray[np.float64]) -> None:
+        """Fill the columns of `out` from parsed values."""
+
+    def notes(self) -> list[str]:
+        """What a user should know about the values met so far."""
+
+    def state(self) -> dict[str, Any]:
+        """What must be remembered, fit for JSON."""
+
+
+class Number:
+    """A number as it is."""
+
+    kind: ClassVar[str] = "number"
+    expected: ClassVar[str] = "a number"
+
+    def __init__(self, name: str, rounded: bool = False) -> None:
+        self.name = name
+        self._rounded = rounded
+
+    @property
+    def outputs(self) -> list[str]:
+        return [self.name]
+
+    def parse(self, raw: RawColumn) -> Values:
+        parsed = columns.numbers(raw)
+        if not self._rounded:
+            self._rounded = _holds_inexact_integers(raw, parsed.values)
+        return parsed
+
+    def write(self, values: NDArray[Any], out: NDArray[np.float64]) -> None:
+        out[:, 0] = values
+
+    def notes(self) -> list[str]:
+        if not self._rounded:
+            return []
+        return [
+            f"column {self.name!r} holds integers of 2**53 or beyond, which are rounded to the nearest double; "
+            "drop it if it is an identifier, or declare it categorical"
+        ]
+
+    def state(self) -> dict[str, Any]:
+        return {"kind": self.kind, "name": self.name, "rounded": self._rounded}
+
+
+class Boolean(Number):
+    """1 for true, 0 for false."""
+
+    kind: ClassVar[str] = "boolean"
+    expected: ClassVar[str] = "true or false"
+
+    def parse(self, raw: RawColumn) -> Values:
+        return columns.booleans(raw)
+
+
+class Category:
+    """A category as the number of different categories met before it: 0, 1, 2, ...
+
+    One input a column, whatever the number of categories. Indicator columns were rejected: they multiply the inputs,
+    and with them the smallest leaf (2p + 4 for linear leaves) and the splits to search; and on a stream the
+    categories of the first rows are not those of the last. With codes in order of appearance a column of two
+    categories is its indicator; a tree separates any category with at most two cuts; and one cut separates what is
+    new from what is old, which is where streams change. A category met at any later time takes the next code and
+    never fails. After `MAX_CATEGORIES` of them all further ones share the last code. A missing value is NaN. The
+    target is never looked at.
+    """
+
+    kind: ClassVar[str] = "category"
+    expected: ClassVar[str] = "text"
+
+    def __init__(
+        self, name: str, categories: list[str] | None = None, overflowed: bool = False, doubt: str = ""
+    ) -> None:
+        self.name = name
+        self._doubt = doubt
+        self._code_of = {category: code for code, category in enumerate(categories or [])}
+        self._overflowed = overflowed
+
+    @property
+    def outputs(self) -> list[str]:
+        return [self.name]
+
+    @property
+    def categories(self) -> list[str]:
+        """The categories met so far, in the order of their codes."""
+        return list(self._code_of)
+
+    def parse(self, raw: RawColumn) -> Values:
+        found = columns.texts(raw)
+        # An object array lets rows be selected like those of any other column; strings are shared, not copied.
+        strings = np.array([*found.distinct, None], dtype=object)
+        return Values(strings[found.ix])
+
+    def write(self, values: NDArray[Any], out: NDArray[np.float64]) -> None:
+        code_of = self._code_of
+        for i, category in enumerate(values.tolist()):
+            if category is None:
+                out[i, 0] = np.nan
+                continue
+            code = code_of.get(category)
+            if code is None:
+                code = self._admit(category)
+            out[i, 0] = code
+
+    def _admit(self, category: str) -> int:
+        if len(self._code_of) < MAX_CATEGORIES:
+            return self._code_of.setdefault(category, len(self._code_of))
+        self._overflowed = True
+        return MAX_CATEGORIES
+
+    def notes(self) -> list[str]:
+        notes = [f"column {self.name!r} {self._doubt}"] if self._doubt else []
+        if self._overflowed:
+            notes.append(
+                f"column {self.name!r} has more than {MAX_CATEGORIES} categories; those met later share one code; "
+                "drop the column if it is an identifier"
+            )
+        return notes
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "categories": self.categories,
+            "overflowed": self._overflowed,
+            "doubt": self._doubt,
+        }
+
+
+class Timestamp:
+    """A moment as days since the first one seen, hour of the day, day of the week (Monday is 0) and day of the year.
+
+    Plain numbers serve trees better than sines and cosines: a cut on the hour is a cut on the hour. All in UTC. The
+    hour is left out when no moment among the first rows has one, as in a column of dates.
+    """
+
+    kind: ClassVar[str] = "timestamp"
+    expected: ClassVar[str] = "a date or time (ISO 8601, such as 2024-05-17 or 2024-05-17T13:30:00)"
+
+    def __init__(self, name: str, origin: int, has_hour: bool) -> None:
+        self.name = name
+        self._origin = origin
+        self._has_hour = has_hour
+
+    @property
+    def outputs(self) -> list[str]:
+        parts = ["days", "hour", "weekday", "yearday"] if self._has_hour else ["days", "weekday", "yearday"]
+        return [f"{self.name}.{part}" for part in parts]
+
+    def parse(self, raw: RawColumn) -> Values:
+        return columns.moments(raw)
+
+    def write(self, values: NDArray[Any], out: NDArray[np.float64]) -> None:
+        day = np.floor_divide(values, _DAY)
+        date = day.astype("datetime64[D]")
+        parts = [(values - self._origin) / _DAY]
+        if self._has_hour:
+            parts.append((values - day * _DAY) / 3.6e9)
+        parts.append(np.floor_divide(values - _FIRST_MONDAY, _DAY) % 7)
+        parts.append((date - date.astype("datetime64[Y]")).astype(np.int64) + 1)
+        for i, part in enumerate(parts):
+            out[:, i] = part
+        out[values == MISSING_MOMENT] = np.nan
+
+    def notes(self) -> list[str]:
+        return []
+
+    def state(self) -> dict[str, Any]:
+        return {"kind": self.kind, "name": self.name, "origin": self._origin, "has_hour": self._has_hour}
+
+
+class TimeOfDay:
+    """A time of day in hours."""
+
+    kind: ClassVar[str] = "time"
+    expected: ClassVar[str] = "a time of day (such as 13:30 or 13:30:00)"
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @property
+    def outputs(self) -> list[str]:
+        return [f"{self.name}.hour"]
+
+    def parse(self, raw: RawColumn) -> Values:
+        return columns.hours(raw)
+
+    def write(self, values: NDArray[Any], out: NDArray[np.float64]) -> None:
+        out[:, 0] = values
+
+    def notes(self) -> list[str]:
+        return []
+
+    def state(self) -> dict[str, Any]:
+        return {"kind": self.kind, "name": self.name}
+
+
+_FEATURES: dict[str, Any] = {cls.kind: cls for cls in (Number, Boolean, Category, Timestamp, TimeOfDay)}
+
+
+def restore(state: dict[str, Any]) -> Feature:
+    """The feature whose `state` this is."""
+    arguments = dict(state)
+    feature: Feature = _FEATURES[arguments.pop("kind")](**arguments)
+    return feature
+
+
+def _holds_inexact_integers(raw: RawColumn, values: NDArray[np.float64]) -> bool:
+    beyond = np.abs(values) >= columns.FIRST_INEXACT_INTEGER
+    if not beyond.any():
+        return False
+    if columns.natural_kind(raw) != "text":
+        return columns.is_integer_type(raw)
+    return bool(raw[int(np.argmax(beyond))].as_py().strip().lstrip("+-").isdigit())

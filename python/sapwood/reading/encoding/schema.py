@@ -1,0 +1,197 @@
+"""The columns of a source, fixed by its first rows: which are inputs, how each is encoded, and which is the target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.reading.chunk import Chunk, RawColumn, Reject
+from sapwood.reading.encoding.columns import UnusableColumnError
+from sapwood.reading.encoding.features import LARGEST_MAGNITUDE, Category, Feature, Number, restore
+from sapwood.reading.encoding.probe import make_feature, probe
+from sapwood.reading.encoding.target import Fault, Target, Task
+from sapwood.reading.errors import SourceError, unknown_column
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The usable rows of a chunk: inputs, targets, their offsets in the chunk, and the rows that had to be left out."""
+
+    x: NDArray[np.float64]
+    y: NDArray[Any] | None
+    offsets: NDArray[np.int64]
+    rejects: list[Reject]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the user said of the columns."""
+
+    target: str | None
+    drop: Sequence[str] = ()
+    categorical: Sequence[str] = ()
+    task: Task | None = None
+
+    def inputs(self, names: list[str], where: str) -> list[str]:
+        """The columns that become inputs; every name the user gave must exist."""
+        for role, given in (("the target", [self.target] if self.target else []), ("to drop", self.drop)):
+            for name in given:
+                if name not in names:
+                    raise unknown_column(name, role, names, where)
+        for name in self.categorical:
+            if name not in names:
+                raise unknown_column(name, "categorical", names, where)
+        inputs = [name for name in names if name != self.target and name not in self.drop]
+        if not inputs:
+            raise SourceError(
+                f"{where} has no input column left beside the target {self.target!r}; keep at least one column",
+                file=where,
+            )
+        return inputs
+
+
+class Schema:
+    """Encodes chunks. Everything it remembers is in `state`, so that a resumed run encodes as an uninterrupted one."""
+
+    def __init__(self, features: list[Feature], target: Target | None) -> None:
+        self.features = features
+        self.target = target
+        self.feature_names = [output for feature in features for output in feature.outputs]
+
+    @classmethod
+    def infer(cls, first: list[Chunk], names: list[str], roles: Roles, where: str) -> Schema:
+        """Judge every column by the first chunks of a source."""
+        inputs = roles.inputs(names, where)
+        features: list[Feature] = []
+        for name in inputs:
+            pieces = [chunk.columns[name] for chunk in first]
+            try:
+                features.append(Category(name) if name in roles.categorical else make_feature(name, probe(pieces)))
+            except UnusableColumnError as error:
+                raise _unusable(name, error, where) from error
+        target = None
+        if roles.target is not None:
+            pieces = [chunk.columns[roles.target] for chunk in first]
+            target = Target.infer(roles.target, pieces, roles.task, roles.target in roles.categorical, where)
+        return cls(features, target)
+
+    @classmethod
+    def restore(cls, state: dict[str, Any], target: str | None) -> Schema:
+        """The schema whose `state` this is; `target` None leaves its target out, as when there is nothing to learn."""
+        remembered = state["target"]
+        if target is not None and (remembered is None or remembered["name"] != target):
+            known = "no target" if remembered is None else f"the target {remembered['name']!r}"
+            raise SourceError(
+                f"the target {target!r} was asked for, but this schema was made with {known}; use that one"
+            )
+        return cls(
+            [restore(feature) for feature in state["features"]], None if target is None else Target(**remembered)
+        )
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns it reads, the target last."""
+        return [feature.name for feature in self.features] + ([self.target.name] if self.target else [])
+
+    def notes(self) -> list[str]:
+        """What a user should know about the values met so far."""
+        of_inputs = [note for feature in self.features for note in feature.notes()]
+        return of_inputs + (self.target.notes() if self.target else [])
+
+    def state(self) -> dict[str, Any]:
+        """What must be remembered, fit for JSON."""
+        return {
+            "features": [feature.state() for feature in self.features],
+            "target": self.target.state() if self.target else None,
+        }
+
+    def encode(self, chunk: Chunk) -> Encoded:
+        """Encode the usable rows of a chunk. Categories are admitted in the order of the rows that are kept."""
+        offsets = chunk.offsets()
+        bad = np.zeros(len(offsets), dtype=bool)
+        rejects = list(chunk.rejects)
+        y = self._parse_target(chunk, offsets, bad, rejects)
+        parsed = [self._parse(feature, chunk, offsets, bad, rejects) for feature in self.features]
+        keep: Any = ~bad if bad.any() else slice(None)
+        x = np.empty((len(offsets) - int(bad.sum()), len(self.feature_names)), dtype=np.float64)
+        at = 0
+        for feature, values in zip(self.features, parsed, strict=True):
+            width = len(feature.outputs)
+            feature.write(values[keep], x[:, at : at + width])
+            at += width
+        rejects.sort(key=lambda reject: reject.offset)
+        return Encoded(x, None if y is None else y[keep], offsets[keep], rejects)
+
+    def _parse_target(
+        self, chunk: Chunk, offsets: NDArray[np.int64], bad: NDArray[np.bool_], rejects: list[Reject]
+    ) -> NDArray[Any] | None:
+        if self.target is None:
+            return None
+        raw = chunk.columns[self.target.name]
+        try:
+            y, faults = self.target.parse(raw)
+        except UnusableColumnError as error:
+            raise _unusable(self.target.name, error, chunk.place_of(0).file) from error
+        for fault in faults:
+            _mark(fault, raw, offsets, bad, rejects)
+        return y
+
+    def _parse(
+        self,
+        feature: Feature,
+        chunk: Chunk,
+        offsets: NDArray[np.int64],
+        bad: NDArray[np.bool_],
+        rejects: list[Reject],
+    ) -> NDArray[Any]:
+        raw = chunk.columns[feature.name]
+        try:
+            parsed = feature.parse(raw)
+        except UnusableColumnError as error:
+            raise SourceError(
+                f"{chunk.place_of(0).file}: column {feature.name!r} has type {error}, but it held {feature.kind} "
+                "values before; give it the same type in every file",
+                file=chunk.place_of(0).file,
+            ) from error
+        if parsed.bad is not None:
+            detail = f"column {feature.name!r} is not {feature.expected}"
+            remedy = f"correct it, or declare the column categorical or to be dropped ({feature.name!r})"
+            _mark(
+                Fault(parsed.bad, f"not {feature.expected.split(' (')[0]}", detail, remedy), raw, offsets, bad, rejects
+            )
+        if isinstance(feature, Number):
+            huge = np.abs(parsed.values) > LARGEST_MAGNITUDE
+            if huge.any():
+                detail = f"column {feature.name!r} is infinite or beyond 1e100"
+                fault = Fault(
+                    huge, "infinite input", detail, "correct it, leave it empty if it is not known, or rescale"
+                )
+                _mark(fault, raw, offsets, bad, rejects)
+        return parsed.values
+
+
+def _mark(
+    fault: Fault, raw: RawColumn, offsets: NDArray[np.int64], bad: NDArray[np.bool_], rejects: list[Reject]
+) -> None:
+    """Note a fault of some rows; a row is rejected once, for its first fault."""
+    for ix in np.flatnonzero(fault.bad & ~bad):
+        bad[ix] = True
+        value = "" if fault.reason == "missing target" else f" ({_shown(raw, int(ix))})"
+        rejects.append(Reject(int(offsets[ix]), fault.reason, fault.detail + value, fault.remedy))
+
+
+def _shown(raw: RawColumn, ix: int) -> str:
+    value = raw[ix].item() if isinstance(raw, np.ndarray) else raw[ix].as_py()
+    shown = repr(value)
+    return shown if len(shown) <= 60 else shown[:57] + "..."
+
+
+def _unusable(name: str, error: UnusableColumnError, where: str) -> SourceError:
+    return SourceError(
+        f"{where}: column {name!r} has type {error}, which cannot become an input; drop it, or turn it into numbers",
+        file=where,
+    )

@@ -1,0 +1,69 @@
+"""Which reader a source needs."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from sapwood.reading.chunk import Reader
+from sapwood.reading.errors import SourceError
+from sapwood.reading.readers.arrays import ArraysReader, open_demo
+from sapwood.reading.readers.files import FilesReader, find_files, open_stdin, open_stream
+from sapwood.reading.readers.pairs import PairsReader
+from sapwood.reading.readers.tables import TablesReader, is_table, names_of
+
+DEFAULT_TARGET = "y"
+
+
+def open_reader(spec: Any, target: str | None, delimiter: str | None, look_ahead: int) -> tuple[Reader, str | None]:
+    """A reader for `spec`, and the name of its target: sources that bring their own target have one by default."""
+    own_target = target or DEFAULT_TARGET
+    if isinstance(spec, str | os.PathLike):
+        text = os.fspath(spec)
+        if text == "-":
+            return open_stdin(delimiter), target
+        if text.startswith("demo:"):
+            return open_demo(text, own_target), own_target
+        return FilesReader(find_files(text), delimiter), target
+    if isinstance(spec, io.IOBase):
+        return open_stream(spec, str(getattr(spec, "name", "<file>")), delimiter), target  # type: ignore[arg-type]
+    if is_table(spec):
+        return TablesReader([spec], len(spec) if hasattr(spec, "__len__") else None), target
+    if all(hasattr(spec, part) for part in ("X", "y", "feature_names")):
+        return ArraysReader(spec.X, spec.y, own_target, spec.feature_names), own_target
+    if isinstance(spec, tuple) and len(spec) == 2 and _has_rows(spec[0]):
+        return _arrays(spec[0], spec[1], own_target), None if spec[1] is None else own_target
+    if isinstance(spec, Iterable):
+        return _iterable(spec, target, own_target, delimiter, look_ahead)
+    raise SourceError(
+        f"a {type(spec).__name__} cannot be read as a stream; give a path, a table, arrays (X, y) or an iterable of "
+        "(x, y) pairs"
+    )
+
+
+def _has_rows(x: Any) -> bool:
+    return getattr(x, "ndim", 0) == 2 or is_table(x)
+
+
+def _arrays(x: Any, y: Any, target: str) -> ArraysReader:
+    return ArraysReader(x, y, target, names_of(x) if is_table(x) else None)
+
+
+def _iterable(
+    spec: Iterable[Any], target: str | None, own_target: str, delimiter: str | None, look_ahead: int
+) -> tuple[Reader, str | None]:
+    items = iter(spec)
+    first = list(itertools.islice(items, 1))
+    items = itertools.chain(first, items)
+    if first and isinstance(first[0], str | os.PathLike):
+        paths = [path for name in items for path in find_files(os.fspath(name))]
+        return FilesReader([Path(path) for path in paths], delimiter), target
+    if first and is_table(first[0]):
+        return TablesReader(items), target
+    if first and isinstance(first[0], dict):
+        return PairsReader(items, own_target, look_ahead), target
+    return PairsReader(items, own_target, look_ahead), own_target

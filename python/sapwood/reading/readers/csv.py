@@ -1,0 +1,291 @@
+"""CSV at constant memory, every column read as text.
+
+Arrow's own streaming reader fixes the types by its first block and fails when a column changes later. Here a file is
+cut into blocks at the ends of records, each block is parsed by Arrow into columns of text, and text becomes numbers
+later, by rules that do not depend on where the blocks were cut. Records with too few or too many fields, or that are
+not UTF-8, are set aside; only blocks that hold one are walked record by record.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from sapwood.reading._arrow import pyarrow
+from sapwood.reading.chunk import Chunk, Place, Reject, skip_rows
+from sapwood.reading.encoding.columns import MISSING_TEXT
+from sapwood.reading.errors import SourceError
+from sapwood.reading.readers.bytes import ByteFeed
+
+BLOCK = 1 << 20
+MAX_RECORD = 16 << 20
+_DELIMITERS = (",", ";", "\t", "|")
+
+
+class CsvReader:
+    """Reads one CSV file or stream, plain or compressed.
+
+    Parameters
+    ----------
+    stream : binary file
+    label : str
+        What to call it in errors.
+    delimiter : str or None
+        None: the one of comma, semicolon, tab and bar that the header holds most of.
+    live : bool
+        The stream is a pipe that may be slow.
+    """
+
+    n_rows: int | None = None
+
+    def __init__(self, stream: BinaryIO, label: str, *, delimiter: str | None = None, live: bool = False) -> None:
+        self._pa = pyarrow("reading CSV files")
+        self._csv = pyarrow("reading CSV files", "csv")
+        self.label = label
+        self._stream = stream
+        self._feed = ByteFeed(stream, label, live=live)
+        if self._feed.what not in ("text", "gzip", "zstd"):
+            raise SourceError(
+                f"{label}: {self._feed.what} data cannot be read from a pipe; save it as a file", file=label
+            )
+        self._held = b""  # a carriage return at the end of a read, until it is known whether a newline follows
+        self._carry = b""
+        self._line = 1
+        header = self._read_header()
+        self._delimiter = delimiter or max(_DELIMITERS, key=header.count)
+        self.names = self._check_names(next(csv.reader([header], delimiter=self._delimiter)))
+
+    def chunks(self, skip: int, columns: list[str]) -> Iterator[Chunk]:
+        """The rows after the first `skip` ones, a block at a time."""
+        return skip_rows((self._parse(block, columns) for block in self._blocks()), skip)
+
+    def fraction(self) -> float | None:
+        """How much of the file has been read."""
+        return self._feed.fraction()
+
+    def notes(self) -> list[str]:
+        """Nothing: what is odd about a CSV file is an error or a bad row."""
+        return []
+
+    def close(self) -> None:
+        """Close the stream."""
+        self._stream.close()
+
+    def _read_header(self) -> str:
+        while True:
+            data = self._read()
+            if b"\0" in data:
+                raise SourceError(
+                    f"{self.label}: holds binary data, not CSV text; give a CSV (UTF-8), Parquet or Arrow file",
+                    file=self.label,
+                )
+            self._carry = (self._carry + data).removeprefix(b"\xef\xbb\xbf")
+            stripped = self._carry.lstrip(b"\n")
+            end = _first_record_end(stripped, at_end=not data)
+            if end:
+                break
+            if not data:
+                raise SourceError(f"{self.label}: is empty; a header line with column names is needed", file=self.label)
+            if len(self._carry) > MAX_RECORD:
+                raise SourceError(f"{self.label}: its first line has no end; is it a CSV file?", file=self.label)
+        self._line += len(self._carry) - len(stripped) + stripped[:end].count(b"\n")
+        self._carry = stripped[end:]
+        try:
+            return stripped[:end].decode().rstrip("\n")
+        except UnicodeDecodeError:
+            raise SourceError(
+                f"{self.label}, line 1: is not UTF-8 text; give a CSV (UTF-8), Parquet or Arrow file",
+                file=self.label,
+                line=1,
+            ) from None
+
+    def _check_names(self, names: list[str]) -> list[str]:
+        names = [name.strip() or f"column{i}" for i, name in enumerate(names, 1)]
+        if all(_is_number(name) for name in names):
+            raise SourceError(
+                f"{self.label}, line 1: holds numbers where the names of the columns should be; add a header line",
+                file=self.label,
+                line=1,
+            )
+        return names
+
+    def _read(self) -> bytes:
+        """Further bytes, with every kind of line end as a newline."""
+        data = self._feed.read(BLOCK)
+        if self._held or b"\r" in data:
+            at_end = not data
+            data = self._held + data
+            self._held = b""
+            if data.endswith(b"\r") and not at_end:
+                data, self._held = data[:-1], b"\r"
+                if not data:
+                    return self._read()
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        return data
+
+    def _blocks(self) -> Iterator[Block]:
+        """Whole records, about `BLOCK` bytes at a time."""
+        at_end = False
+        while not at_end:
+            end = _last_record_end(self._carry)
+            if end == 0:
+                data = self._read()
+                at_end = not data
+                self._carry += data
+                end = len(self._carry) if at_end else _last_record_end(self._carry)
+            if end == 0 and len(self._carry) > MAX_RECORD:
+                raise SourceError(
+                    f"{self.label}, line {self._line}: a quoted field that starts here or soon after is never closed; "
+                    "correct the quotes",
+                    file=self.label,
+                    line=self._line,
+                )
+            block = Block(self._carry[:end], self._line, self._delimiter)
+            self._carry = self._carry[end:]
+            self._line += block.data.count(b"\n")
+            if block.data.strip(b"\n"):
+                yield block
+
+    def _parse(self, block: Block, columns: list[str]) -> Chunk:
+        place = lambda offset: Place(self.label, "line", block.records[offset].line)  # noqa: E731
+        text = lambda offset: block.records[offset].text.decode("utf-8", "backslashreplace")  # noqa: E731
+        table = self._split(block.data, columns) if _is_utf8(block.data) else None
+        if table is not None:
+            return Chunk({name: table.column(name) for name in columns}, table.num_rows, place, text)
+        try:
+            faults = [self._fault(offset, record) for offset, record in enumerate(block.records)]
+        except csv.Error as error:
+            raise self._unsplittable(block, str(error)) from error
+        kept = np.array([offset for offset, fault in enumerate(faults) if fault is None], dtype=np.int64)
+        table = self._split(b"\n".join(block.records[offset].text for offset in kept), columns)
+        if table is None or table.num_rows != len(kept):
+            raise self._unsplittable(block, "quotes do not match")
+        rejects = tuple(fault for fault in faults if fault is not None)
+        found = {name: table.column(name) for name in columns}
+        return Chunk(found, len(block.records), place, text, kept, rejects)
+
+    def _split(self, data: bytes, columns: list[str]) -> Any:
+        """One record batch of text columns; None when some record cannot be split into the right number of fields."""
+        ragged = []
+
+        def note(row: Any) -> str:
+            ragged.append(row)
+            return "skip"
+
+        types = {name: self._pa.string() for name in columns}
+        if not data.strip(b"\n"):
+            return self._pa.RecordBatch.from_arrays([self._pa.array([], t) for t in types.values()], names=columns)
+        try:
+            table = self._csv.read_csv(
+                self._pa.BufferReader(data),
+                read_options=self._csv.ReadOptions(
+                    column_names=self.names, use_threads=False, block_size=len(data) + 1
+                ),
+                parse_options=self._csv.ParseOptions(
+                    delimiter=self._delimiter, newlines_in_values=b'"' in data, invalid_row_handler=note
+                ),
+                convert_options=self._csv.ConvertOptions(
+                    include_columns=columns,
+                    column_types=types,
+                    null_values=list(MISSING_TEXT),
+                    strings_can_be_null=True,
+                ),
+            )
+        except self._pa.ArrowInvalid:
+            return None
+        return None if ragged else table.combine_chunks().to_batches()[0]
+
+    def _unsplittable(self, block: Block, why: str) -> SourceError:
+        return SourceError(
+            f"{self.label}, line {block.first_line} or after: cannot be split into columns ({why}); correct the quotes",
+            file=self.label,
+            line=block.first_line,
+        )
+
+    def _fault(self, offset: int, record: Record) -> Reject | None:
+        if not _is_utf8(record.text):
+            return Reject(offset, "not UTF-8", "the line is not UTF-8 text", "convert the file to UTF-8")
+        if record.n_fields == len(self.names):
+            return None
+        plural = "" if record.n_fields == 1 else "s"
+        quote = " (a quote in it may not be closed)" if record.text.count(b'"') % 2 else ""
+        detail = f"the line has {record.n_fields} field{plural}; the header has {len(self.names)}{quote}"
+        return Reject(offset, "wrong number of fields", detail)
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record, the line it starts on, and how many fields it has."""
+
+    line: int
+    text: bytes
+    n_fields: int
+
+
+@dataclass(frozen=True)
+class Block:
+    """Whole records of a file, the line the first one starts on, and how fields are told apart."""
+
+    data: bytes
+    first_line: int
+    delimiter: str
+
+    @cached_property
+    def records(self) -> list[Record]:
+        """The records one by one, empty lines left out. Only asked for when something is wrong with one of them."""
+        lines = self.data.split(b"\n")
+        # Latin-1 reads any bytes, and leaves quotes and delimiters where they are.
+        fields = csv.reader((line.decode("latin-1") + "\n" for line in lines), delimiter=self.delimiter)
+        records, start = [], 0
+        for row in fields:
+            if row:
+                text = b"\n".join(lines[start : fields.line_num])
+                records.append(Record(self.first_line + start, text, len(row)))
+            start = fields.line_num
+        return records
+
+
+def _last_record_end(data: bytes) -> int:
+    """Where the last whole record ends: after the last newline that is not inside quotes. 0: there is none."""
+    newline = data.rfind(b"\n")
+    if newline < 0:
+        return 0
+    n_quotes = data.count(b'"', 0, newline)
+    while n_quotes % 2 and newline >= 0:
+        before = data.rfind(b"\n", 0, newline)
+        n_quotes -= data.count(b'"', max(before, 0), newline)
+        newline = before
+    return newline + 1
+
+
+def _first_record_end(data: bytes, *, at_end: bool) -> int:
+    """Where the first whole record ends, or 0. At the end of a file the last record needs no newline."""
+    newline = data.find(b"\n")
+    while newline >= 0 and data.count(b'"', 0, newline) % 2:
+        newline = data.find(b"\n", newline + 1)
+    if newline < 0:
+        return len(data) if at_end else 0
+    return newline + 1
+
+
+def _is_utf8(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

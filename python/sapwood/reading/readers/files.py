@@ -1,0 +1,168 @@
+"""Files, folders and globs: which files, in which order, with the same columns."""
+
+from __future__ import annotations
+
+import glob
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import BinaryIO
+
+from sapwood.reading._arrow import pyarrow
+from sapwood.reading.chunk import Chunk, Reader, skip_rows
+from sapwood.reading.errors import SourceError, nearest
+from sapwood.reading.readers.bytes import HEAD, open_bytes, recognise
+from sapwood.reading.readers.columnar import ArrowReader, ParquetReader
+from sapwood.reading.readers.csv import CsvReader
+
+_TEXT_ENDINGS = (".csv", ".tsv")
+ENDINGS = (
+    *(text + packed for text in _TEXT_ENDINGS for packed in ("", ".gz", ".zst")),
+    ".parquet",
+    ".pq",
+    ".arrow",
+    ".feather",
+    ".ipc",
+)
+
+
+def natural_key(name: str) -> list[tuple[int, int, str]]:
+    """Sorts part2 before part10.
+
+    Examples
+    --------
+    >>> sorted(["part10.csv", "part2.csv"], key=natural_key)
+    ['part2.csv', 'part10.csv']
+    """
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"(\d+)", name) if part]
+
+
+def find_files(spec: str) -> list[Path]:
+    """The files a path, folder or glob stands for, in natural order."""
+    path = Path(spec).expanduser()
+    if path.is_dir():
+        found = [p for p in path.rglob("*") if _is_data(p.relative_to(path)) and p.is_file()]
+        if not found:
+            raise SourceError(
+                f"{spec}: the folder holds no data file; files must end in {', '.join(ENDINGS)}", file=spec
+            )
+    elif not path.exists() and glob.has_magic(spec):
+        found = [Path(name) for name in glob.glob(str(path), recursive=True) if Path(name).is_file()]
+        if not found:
+            raise SourceError(f"{spec}: no file matches this pattern; check it, and quote it in a shell", file=spec)
+    else:
+        return [path]
+    return sorted(found, key=lambda p: natural_key(str(p)))
+
+
+def open_file(path: Path, delimiter: str | None) -> Reader:
+    """A reader for one file, chosen by its first bytes."""
+    stream = open_bytes(path)
+    what = recognise(stream.read(HEAD))
+    stream.seek(0)
+    label = str(path)
+    if what in ("parquet", "arrow"):
+        stream.close()
+    if what == "parquet":
+        return ParquetReader(path)
+    if what == "arrow":
+        return ArrowReader(pyarrow("reading Arrow files").OSFile(label), label, seekable=True)
+    return open_stream(stream, label, delimiter, what=what)
+
+
+def open_stream(
+    stream: BinaryIO, label: str, delimiter: str | None, *, what: str = "text", live: bool = False
+) -> Reader:
+    """A reader for an open file or pipe, which need not be seekable."""
+    if what == "arrow-stream":
+        return ArrowReader(stream, label, seekable=False)
+    if what == "feather-v1":
+        raise SourceError(f"{label}: is a Feather file of version 1; write it again as version 2", file=label)
+    try:
+        return CsvReader(stream, label, delimiter=delimiter, live=live)
+    except SourceError:
+        stream.close()
+        raise
+
+
+def open_stdin(delimiter: str | None) -> Reader:
+    """CSV on standard input, plain or compressed."""
+    return open_stream(sys.stdin.buffer, "<stdin>", delimiter, live=True)
+
+
+class FilesReader:
+    """Reads several files as one stream. All must have the same columns; their order may differ."""
+
+    def __init__(self, paths: Sequence[Path], delimiter: str | None) -> None:
+        self._paths = list(paths)
+        self._delimiter = delimiter
+        self.label = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+        self._current: Reader | None = None
+        self._n_done = 0
+        lengths: list[int | None] = []
+        # All are looked at now: learning for hours and then failing on the last file helps nobody.
+        for path in self._paths:
+            with closing(open_file(path, delimiter)) as reader:
+                if not lengths:
+                    self.names = reader.names
+                _check_columns(reader, self.names, str(self._paths[0]))
+                lengths.append(reader.n_rows)
+        self._lengths = lengths
+        self.n_rows = None if None in lengths else sum(n for n in lengths if n is not None)
+
+    def chunks(self, skip: int, columns: list[str]) -> Iterator[Chunk]:
+        """The rows of all files, one file after the other; files of known length are skipped without being read."""
+        first = 0
+        while first < len(self._paths) and (length := self._lengths[first]) is not None and skip >= length:
+            skip -= length
+            first += 1
+        if first < len(self._paths) and self._lengths[first] is not None:
+            return self._read(first, skip, columns)
+        return skip_rows(self._read(first, 0, columns), skip)
+
+    def _read(self, first: int, skip: int, columns: list[str]) -> Iterator[Chunk]:
+        self._n_done = first
+        for path in self._paths[first:]:
+            self._current = open_file(path, self._delimiter)
+            yield from self._current.chunks(skip, columns)
+            self.close()
+            self._n_done += 1
+            skip = 0
+
+    def fraction(self) -> float | None:
+        """How much has been read, files counted alike."""
+        within = self._current.fraction() if self._current else 0.0
+        return None if within is None else (self._n_done + within) / len(self._paths)
+
+    def notes(self) -> list[str]:
+        """Nothing."""
+        return []
+
+    def close(self) -> None:
+        """Close the file that is open."""
+        if self._current is not None:
+            self._current.close()
+            self._current = None
+
+
+def _check_columns(reader: Reader, names: list[str], first: str) -> None:
+    absent = [name for name in names if name not in reader.names]
+    if absent:
+        raise SourceError(
+            f"{reader.label}: column {absent[0]!r} is missing, which {first} has{nearest(absent[0], reader.names)}; "
+            "all files must have the same columns",
+            file=reader.label,
+        )
+    extra = [name for name in reader.names if name not in names]
+    if extra:
+        raise SourceError(
+            f"{reader.label}: column {extra[0]!r} is not in {first}; all files must have the same columns",
+            file=reader.label,
+        )
+
+
+def _is_data(relative: Path) -> bool:
+    hidden = any(part.startswith((".", "_")) for part in relative.parts)
+    return not hidden and relative.name.lower().endswith(ENDINGS)

@@ -1,0 +1,348 @@
+"""Open anything as a stream of rows, and read it batch by batch at constant memory."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood.reading.bad_rows import BadRows, OnBadRow
+from sapwood.reading.chunk import Chunk, Reader
+from sapwood.reading.encoding.schema import Encoded, Roles, Schema
+from sapwood.reading.encoding.target import Task
+from sapwood.reading.errors import SourceError, unknown_column
+from sapwood.reading.opening import open_reader
+
+SCHEMA_ROWS = 1000
+"""How many of the first rows decide what each column is; the same for every batch size and file format."""
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Consecutive rows, encoded.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, p), float64, C-contiguous
+        Inputs; NaN where a value is missing.
+    y : ndarray of shape (n,) or None
+        Targets: float64 for numbers, bool or text for labels (int64 where classification was asked for); None when the
+        source was opened without a target.
+    row : int
+        Row number of the source (counted from 0, bad rows included) at which the batch starts.
+    rows : ndarray of shape (n,), int64
+        Row number of each row; gaps are bad rows.
+    names : list of str
+        Names of the columns of `X`.
+    """
+
+    X: NDArray[np.float64]
+    y: NDArray[Any] | None
+    row: int
+    rows: NDArray[np.int64]
+    names: list[str]
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+
+class Source:
+    """A stream of rows, read once from front to back. Made by :func:`open_source`.
+
+    Iterating gives :class:`Batch` es. Between two of them `state()` is all that is needed to go on later from the same
+    place, encoding as if there had been no interruption.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        *,
+        roles: Roles,
+        bad_rows: BadRows,
+        schema: Schema | None,
+        batch_rows: int,
+        start: int,
+        position: int,
+        max_rows: int | None,
+    ) -> None:
+        self._reader = reader
+        self._bad_rows = bad_rows
+        self._batch_rows = batch_rows
+        self._start = start
+        self._position = position
+        self._end = None if max_rows is None else start + max_rows
+        self._held: deque[Chunk] = deque()
+        repeated = next((name for i, name in enumerate(reader.names) if name in reader.names[:i]), None)
+        if repeated is not None:
+            raise SourceError(f"{reader.label}: two columns are called {repeated!r}; rename one", file=reader.label)
+        if schema is None:
+            wanted = [*roles.inputs(reader.names, reader.label), *([roles.target] if roles.target else [])]
+            self._chunks = reader.chunks(position, wanted)
+            schema = self._infer(roles)
+        else:
+            for name in schema.columns:
+                if name not in reader.names:
+                    raise unknown_column(name, "which the schema needs", reader.names, reader.label)
+            self._chunks = reader.chunks(position, schema.columns)
+        self._schema = schema
+
+    def _infer(self, roles: Roles) -> Schema:
+        first, n_rows = [], 0
+        while n_rows < SCHEMA_ROWS and (chunk := next(self._chunks, None)) is not None:
+            self._held.append(chunk)
+            first.append(chunk.slice(0, SCHEMA_ROWS - n_rows))
+            n_rows += chunk.n_rows
+        if n_rows == 0:
+            label = self._reader.label
+            after = f" after the first {self._position}" if self._position else ""
+            raise SourceError(f"{label}: has no rows{after}; there is nothing to learn from", file=label)
+        return Schema.infer(first, self._reader.names, roles, self._reader.label)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the columns of `X`."""
+        return self._schema.feature_names
+
+    @property
+    def target(self) -> str | None:
+        """Name of the target column."""
+        return self._schema.target.name if self._schema.target else None
+
+    @property
+    def task_hint(self) -> Task | None:
+        """What the target looks like, "classification" for text and booleans, and for whole numbers with at most 32
+        distinct values among the first 1000 rows, each met ten times on average (two distinct ones need not be);
+        "regression" for all other numbers; None without a target. It changes nothing in what is read."""
+        return self._schema.target.hint if self._schema.target else None
+
+    @property
+    def position(self) -> int:
+        """Rows consumed so far, bad rows included, which is the row number at which the next batch starts."""
+        return self._position
+
+    @property
+    def n_rows(self) -> int | None:
+        """Rows in the whole source, where that is known without reading it."""
+        total = self._reader.n_rows
+        if total is None or self._end is None:
+            return total
+        return min(total, self._end)
+
+    @property
+    def fraction(self) -> float | None:
+        """How much has been consumed, from 0 to 1, as well as can be told."""
+        if self.n_rows:
+            return self._position / self.n_rows
+        return self._reader.fraction()
+
+    @property
+    def n_bad(self) -> int:
+        """Rows left out because they could not be used."""
+        return self._bad_rows.n_bad
+
+    @property
+    def bad_reasons(self) -> dict[str, int]:
+        """How many rows were left out for which reason."""
+        return dict(self._bad_rows.reasons)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a user should know, such as integers too large for a double, too many categories, or late keys."""
+        return [*self._schema.notes(), *self._reader.notes()]
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to go on from here, fit for JSON; give it to ``open_source(..., resume=state)``.
+
+        "Here" is after the last batch that was given, also when reading the next one failed or was interrupted.
+
+        Its entry ``"schema"`` alone, given as ``open_source(..., schema=...)``, makes another source encode like this
+        one.
+        """
+        return {
+            "format": _FORMAT,
+            "start": self._start,
+            "position": self._position,
+            "schema": self._schema.state(),
+            "bad": self._bad_rows.state(),
+        }
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self
+
+    def __next__(self) -> Batch:
+        while True:
+            row = self._position
+            self._bad_rows.begin()
+            parts, n_rows = self._encode_rows(self._rows_wanted())
+            if n_rows == 0:
+                raise StopIteration
+            self._bad_rows.settle()
+            self._position += n_rows
+            if any(len(part.x) for part in parts):  # all rows of a batch may be bad
+                return self._batch(parts, row)
+
+    def _rows_wanted(self) -> int:
+        return self._batch_rows if self._end is None else min(self._batch_rows, self._end - self._position)
+
+    def _encode_rows(self, n_wanted: int) -> tuple[list[Encoded], int]:
+        """Encode the next rows, up to `n_wanted` of the source; offsets count from the first of them."""
+        parts: list[Encoded] = []
+        n_rows = 0
+        while n_rows < n_wanted:
+            chunk = self._held.popleft() if self._held else next(self._chunks, None)
+            if chunk is None:
+                break
+            part = chunk.slice(0, n_wanted - n_rows)
+            if part.n_rows < chunk.n_rows:
+                self._held.appendleft(chunk.slice(part.n_rows, chunk.n_rows))
+            encoded = self._schema.encode(part)
+            self._bad_rows.take(part, encoded.rejects)
+            parts.append(Encoded(encoded.x, encoded.y, encoded.offsets + n_rows, []))
+            n_rows += part.n_rows
+        return parts, n_rows
+
+    def _batch(self, parts: list[Encoded], row: int) -> Batch:
+        one = len(parts) == 1
+        x = parts[0].x if one else np.concatenate([part.x for part in parts])
+        targets = [part.y for part in parts if part.y is not None]
+        y = None if not targets else targets[0] if one else np.concatenate(targets)
+        rows = row + np.concatenate([part.offsets for part in parts])
+        return Batch(x, y, row, rows, self.feature_names)
+
+    def close(self) -> None:
+        """Let go of files."""
+        self._reader.close()
+        self._bad_rows.close()
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_source(
+    spec: Any,
+    *,
+    target: str | None = None,
+    drop: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    task: Task | None = None,
+    on_bad_row: OnBadRow = "error",
+    quarantine: str | os.PathLike[str] | None = None,
+    batch_rows: int = 1000,
+    max_rows: int | None = None,
+    start_row: int = 0,
+    delimiter: str | None = None,
+    schema: dict[str, Any] | None = None,
+    resume: dict[str, Any] | None = None,
+) -> Source:
+    """Open a stream of rows.
+
+    Parameters
+    ----------
+    spec : str, path, file, table, arrays or iterable
+        - a CSV file (plain, gzip or zstd; UTF-8, with a header line), a Parquet file, an Arrow IPC or Feather file:
+          told apart by their first bytes, not by their names;
+        - a folder or a glob of such files, or a list of paths; folders and globs are read in natural order (part2
+          before part10), and all files must have the same columns;
+        - ``"-"``: CSV on standard input, also compressed; or an open binary file;
+        - ``"demo:NAME?n=10000&seed=0"``: a generator of :mod:`sapwood.datasets`;
+        - a pandas, polars or Arrow table, or an iterable of them;
+        - ``(X, y)``: a two-dimensional and a one-dimensional array; or a stream of :mod:`sapwood.datasets`;
+        - an iterable of pairs ``(x, y)`` with ``x`` a mapping or a sequence, or of mappings that hold the target too.
+    target : str or None
+        The target column. None: there is no target to read (but arrays, pairs and generators bring theirs, called "y").
+    drop, categorical : sequence of str
+        Columns to leave out; columns to treat as categories though they look like numbers (the target may be one).
+    task : {"regression", "classification"} or None
+        What will be done with the target. None leaves it open: numbers are float64, words are text.
+        "classification" delivers whole numbers as int64 labels; "regression" delivers booleans as 0.0 and 1.0 and
+        refuses text.
+    on_bad_row : {"error", "skip", "quarantine"}
+        What to do with rows that cannot be used: a wrong number of fields, text that is not a number in a column of
+        numbers, a missing or infinite target, an infinite input.
+    quarantine : path or None
+        The CSV file that receives bad rows, with place and reason, when ``on_bad_row="quarantine"``.
+    batch_rows : int
+        Rows of the source that make one batch (bad rows are missing from it).
+    max_rows : int or None
+        Stop after so many rows.
+    start_row : int
+        Leave out so many rows at the start.
+    delimiter : str or None
+        What separates the fields of a CSV file. None: the one of comma, semicolon, tab and bar that the header has
+        most of.
+    schema : dict or None
+        ``source.state()["schema"]`` of another source: encode exactly as that one did, columns matched by name. With it
+        `drop`, `categorical` and `task` are not looked at.
+    resume : dict or None
+        ``source.state()`` of an earlier run over the same data: go on from there. It replaces
+        `schema` and `start_row`; the other arguments must be as they were.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    SourceError
+        With one sentence that names the file, the line or row, and the remedy.
+
+    Notes
+    -----
+    What a column is gets decided once, by the first 1000 rows, and the number of inputs never changes afterwards.
+    Text of which at least 90 % reads as numbers is a column of numbers (a value that does not is a bad row); likewise
+    true/false, dates and times in ISO 8601, and times of day; all other text is categorical. Empty fields, NA, N/A,
+    NaN, null and ? are missing values and become NaN. A moment becomes days since the first one seen, hour of the
+    day, day of the week and day of the year. A category becomes the number of different categories met before it (see
+    :class:`sapwood.reading.encoding.features.Category` for why); new ones may appear at any time.
+
+    Examples
+    --------
+    >>> from sapwood.stream import open_source
+    >>> rows = [({"size": 1.0, "colour": "red"}, 3.5), ({"size": 2.0, "colour": "blue"}, 4.0)]
+    >>> source = open_source(rows, target="price")
+    >>> source.feature_names, source.task_hint
+    (['size', 'colour'], 'regression')
+    >>> next(source).X
+    array([[1., 0.],
+           [2., 1.]])
+    """
+    for name, count, least in (("batch_rows", batch_rows, 1), ("max_rows", max_rows, 0), ("start_row", start_row, 0)):
+        if count is not None and count < least:
+            raise SourceError(f"{name} is {count}; it must be at least {least}")
+    if resume is not None:
+        if resume.get("format") != _FORMAT:
+            raise SourceError(
+                f"the state to resume from has format {resume.get('format')!r}; this version reads {_FORMAT}"
+            )
+        schema = resume["schema"]
+    bad_rows = BadRows(on_bad_row, quarantine)
+    reader, target = open_reader(spec, target, delimiter, SCHEMA_ROWS)
+    try:
+        source = Source(
+            reader,
+            roles=Roles(target, drop, categorical, task),
+            bad_rows=bad_rows,
+            schema=None if schema is None else Schema.restore(schema, target),
+            batch_rows=batch_rows,
+            start=start_row if resume is None else resume["start"],
+            position=start_row if resume is None else resume["position"],
+            max_rows=max_rows,
+        )
+        bad_rows.start(None if resume is None else resume["bad"])
+    except BaseException:
+        reader.close()
+        raise
+    return source
