@@ -39,7 +39,7 @@ def _problems(streams: Collection[str], n_rows: int | None) -> Iterator[tuple[st
 def _run_one(stream: Problem, method: Method, *, force: bool, keep: bool) -> None:
     for form in method.forms_for(stream):
         key = results.Key(stream.name, method.name, form)
-        if keep and not force and key.path.exists():
+        if keep and not force and key.is_stored():
             continue
         try:
             done = method.run(stream, form)
