@@ -16,7 +16,7 @@ from benchmarks import machine
 from benchmarks.quality.methods import Method, Run
 from benchmarks.quality.methods.method import SEED
 from benchmarks.quality.problems import SCORED_FROM, Problem
-from benchmarks.quality.scores import course, scores
+from benchmarks.quality.scores import ln_predictive_by_block, scores
 from sapwood._files import write_atomically
 
 Result: TypeAlias = dict[str, Any]
@@ -66,7 +66,7 @@ def record(problem: Problem, method: Method, name: str, form: str, run: Run) -> 
         "cpu_seconds": round(run.cpu_seconds, 2),
         "rows_per_cpu_second": round(n / max(run.cpu_seconds, 1e-9)),
         "model_bytes": run.model_bytes,
-        "ln_predictive_by_1000_rows": [_rounded(value) for value in course(run.forecast)],
+        "ln_predictive_by_1000_rows": [_rounded(value) for value in ln_predictive_by_block(run.forecast)],
         "machine": machine.facts(),
     }
 

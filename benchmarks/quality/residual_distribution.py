@@ -22,7 +22,7 @@ _LEAST_BANDWIDTH = 1e-6  # y is in units of its sd
 _ROWS_AT_ONCE = 1000
 
 
-def lend(y: Floats, point: Floats, window: int = WINDOW) -> RegressionForecast:
+def residual_forecast(y: Floats, point: Floats, window: int = WINDOW) -> RegressionForecast:
     """Forecasts around ``point`` with the distribution of the ``window`` errors before each row.
 
     Interval and CRPS are those of the empirical distribution. The density is a kernel estimate from the same errors

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from benchmarks.quality.lend import lend
 from benchmarks.quality.problems import SCORED_FROM
+from benchmarks.quality.residual_distribution import residual_forecast
 from scipy import stats
 
 
@@ -15,7 +15,7 @@ def test_scores_of_gaussian_errors_are_those_of_the_gaussian(rng: np.random.Gene
     errors cost up to .015 nats, which a kernel estimate cannot avoid.
     """
     y = rng.standard_normal(20_000)
-    lent = lend(y, np.zeros_like(y))
+    lent = residual_forecast(y, np.zeros_like(y))
     since = slice(SCORED_FROM, None)
     entropy = stats.norm.entropy()
     assert -entropy - 0.03 < lent.ln_density[since].mean() < -entropy + 0.015
@@ -29,7 +29,7 @@ def test_one_row_by_hand(rng: np.random.Generator) -> None:
     y, point = rng.standard_normal(800), rng.standard_normal(800)
     t = 700
     errors = (y - point)[t - 500 : t]
-    lent = lend(y, point)
+    lent = residual_forecast(y, point)
     at = y[t] - point[t]
     pairs = np.abs(errors[:, np.newaxis] - errors)
     # The tolerances are rounding of sums of 250,000 terms.
@@ -48,11 +48,11 @@ def test_the_future_changes_nothing(rng: np.random.Generator) -> None:
     other = y.copy()
     other[900:] = 1e6
     for name in ("ln_density", "crps", "pit", "lower", "upper"):
-        first, second = (getattr(lend(target, point), name)[:900] for target in (y, other))
+        first, second = (getattr(residual_forecast(target, point), name)[:900] for target in (y, other))
         np.testing.assert_array_equal(first, second)
 
 
 def test_a_certain_forecaster_gets_a_finite_density() -> None:
     """Errors that are all zero have no spread: the density must be large, not infinite."""
     y = np.arange(1000.0)
-    assert np.isfinite(lend(y, y).ln_density).all()
+    assert np.isfinite(residual_forecast(y, y).ln_density).all()
