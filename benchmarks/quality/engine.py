@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from benchmarks import machine
 from benchmarks.quality import results
 from benchmarks.quality.methods.ours import forecast_then_learn, start
-from benchmarks.quality.problems import SCORED_FROM, Absent, Problem, problem
+from benchmarks.quality.problems import SCORED_FROM, Problem, Unavailable, problem
 from benchmarks.quality.scores import scores
 from benchmarks.quality.verdict import Verdict, verdict
 from sapwood import DynamicTreeRegressor
@@ -87,7 +87,7 @@ def elec2(seeds: Iterable[int]) -> Iterator[Verdict]:
     """All defaults on the paper's ELEC2, forecast then learned."""
     try:
         stream = problem("elec2_paper")
-    except Absent as reason:
+    except Unavailable as reason:
         print(f"ELEC2: left out. {reason}")
         return
     settings: tuple[tuple[str, dict[str, Any]], ...] = (("all defaults", {}), ("lags=0", {"lags": 0}))

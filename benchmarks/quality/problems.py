@@ -19,7 +19,7 @@ ROWS = 20_000
 SCORED_FROM = 200
 
 
-class Absent(Exception):
+class Unavailable(Exception):
     """A stream cannot be made here: its file or its generator is missing."""
 
 
@@ -88,7 +88,7 @@ def _load(name: str) -> datasets.Stream:
     try:
         return datasets.load(name, data_folder())
     except FileNotFoundError as error:
-        raise Absent(str(error)) from error
+        raise Unavailable(str(error)) from error
 
 
 def _shuffled_spambase(name: str) -> Problem:
@@ -105,7 +105,7 @@ def _hyperplane(name: str) -> Problem:
     try:
         from river.datasets import synth
     except ModuleNotFoundError as error:
-        raise Absent("the hyperplane stream is river's, and river is not installed") from error
+        raise Unavailable("the hyperplane stream is river's, and river is not installed") from error
     generator = synth.Hyperplane(seed=42, n_features=10, n_drift_features=5, mag_change=0.001, noise_percentage=0.05)
     rows = list(generator.take(10_000))
     x = np.array([list(inputs.values()) for inputs, _ in rows], dtype=np.float64)

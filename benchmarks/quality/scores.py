@@ -46,7 +46,7 @@ def scores(forecast: RegressionForecast | ClassForecast) -> dict[str, float]:
     }
 
 
-def course(forecast: RegressionForecast | ClassForecast) -> list[float]:
+def ln_predictive_by_block(forecast: RegressionForecast | ClassForecast) -> list[float]:
     """Mean log predictive of each block of rows, from the first row: how the method fared along the stream."""
     terms = forecast.ln_density
     return [round(float(np.mean(terms[first : first + BLOCK])), 4) for first in range(0, len(terms), BLOCK)]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from benchmarks.quality import results
 from benchmarks.quality.methods import Method, available
 from benchmarks.quality.methods.ours import POINT_SUFFIX, point_only
-from benchmarks.quality.problems import SUITE, Absent, Problem, problem
+from benchmarks.quality.problems import SUITE, Problem, Unavailable, problem
 
 
 def chosen(only: Collection[str]) -> list[Method]:
@@ -32,14 +32,14 @@ def _problems(streams: Collection[str], n_rows: int | None) -> Iterator[tuple[st
     for name in streams or SUITE:
         try:
             yield name, problem(name, n_rows)
-        except Absent as reason:
+        except Unavailable as reason:
             print(f"{name}: left out. {reason}")
 
 
 def _run_one(stream: Problem, method: Method, *, force: bool, keep: bool) -> None:
     for form in method.forms_for(stream):
         key = results.Key(stream.name, method.name, form)
-        if keep and not force and key.path.exists():
+        if keep and not force and key.is_stored():
             continue
         try:
             done = method.run(stream, form)

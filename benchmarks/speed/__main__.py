@@ -70,7 +70,7 @@ def _measure(parts: list[str], effort: Effort, n_peer_rows: int, folder: Path) -
             print(curve.told(), flush=True)
             made.append(curve)
         _store(folder, "scaling", [curve.as_record() for curve in made])
-        picture.draw(made, folder / "scaling.png")
+        picture.draw(made, page.PICTURE if folder == FOLDER else folder / "scaling.png")
 
 
 def _jobs(effort: Effort) -> Iterator[Measured]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from benchmarks.quality.problems import Absent, Problem, problem
+from benchmarks.quality.problems import Problem, Unavailable, problem
 from benchmarks.speed.measured import Effort, Measured
 from benchmarks.speed.timing import best_of
 from sapwood import DynamicTreeClassifier
@@ -20,7 +20,7 @@ def elec2_jobs(effort: Effort) -> Iterator[Measured]:
     """All of them, or none and a word why."""
     try:
         stream = problem("elec2_paper", effort.n_rows)
-    except Absent as reason:
+    except Unavailable as reason:
         print(f"ELEC2: left out. {reason}")
         return
     yield _paper_cloud(stream, effort.n_runs)

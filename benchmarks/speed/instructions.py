@@ -35,7 +35,7 @@ _PROGRAM = "steady_step"
 _REGION = "*counted_region*"
 
 
-class Uncountable(Exception):
+class CannotCount(Exception):
     """Nothing can be counted here, or not with numbers that could be compared."""
 
 
@@ -71,10 +71,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     budget = json.loads(BUDGET.read_text(encoding="utf-8")) if BUDGET.exists() else {}
     try:
-        _demand_valgrind()
+        _require_valgrind()
         if not options.bless:
-            _demand_processor(budget.get("processor"))
-    except Uncountable as reason:
+            _require_processor(budget.get("processor"))
+    except CannotCount as reason:
         print(f"instructions were not counted: {reason}")
         return 0
     program = build()
@@ -153,14 +153,14 @@ def processor() -> str:
     return f"{platform.machine()}{' with AVX2' if ' avx2 ' in flags else ''}"
 
 
-def _demand_valgrind() -> None:
+def _require_valgrind() -> None:
     if shutil.which("valgrind") is None:
-        raise Uncountable("valgrind is not installed (on Debian and Ubuntu the package valgrind)")
+        raise CannotCount("valgrind is not installed (on Debian and Ubuntu the package valgrind)")
 
 
-def _demand_processor(blessed: str | None) -> None:
+def _require_processor(blessed: str | None) -> None:
     if blessed is not None and blessed != processor():
-        raise Uncountable(f"the budget is for {blessed}, and this is {processor()}")
+        raise CannotCount(f"the budget is for {blessed}, and this is {processor()}")
 
 
 if __name__ == "__main__":

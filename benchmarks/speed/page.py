@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,8 @@ _ABSENT = "–"
 
 
 def write() -> Path:
-    """Write the tables into the page and put the curves beside it, and return the page's path."""
+    """Write the tables into the page, and return the page's path."""
     PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    shutil.copyfile(RESULTS / "scaling.png", PICTURE)
     return PAGE
 
 

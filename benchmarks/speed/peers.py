@@ -11,7 +11,7 @@ from benchmarks.machine import version_of
 from benchmarks.quality.inputs import RAW
 from benchmarks.quality.methods import Method, available
 from benchmarks.quality.methods.method import SEED, Floats, Peer, peer
-from benchmarks.quality.problems import Absent, Problem, problem
+from benchmarks.quality.problems import Problem, Unavailable, problem
 from benchmarks.quality.scores import scores
 
 NAMES = (
@@ -33,7 +33,7 @@ def compare(n_rows: int, names: tuple[str, ...] = NAMES) -> list[dict[str, Any]]
     """
     try:
         stream = problem("elec2_paper", n_rows)
-    except Absent as reason:
+    except Unavailable as reason:
         print(f"peers on ELEC2: left out. {reason}")
         return []
     methods: dict[str, Method] = {method.name: method for method in [*available(), *_only_here()]}
@@ -119,7 +119,7 @@ def _only_here() -> list[Method]:
         from river import ensemble
     except ModuleNotFoundError:
         return methods
-    from benchmarks.quality.methods.rivers import RiverPeer
+    from benchmarks.quality.methods.river import RiverPeer
 
     srp = peer(
         "river SRP(10)",

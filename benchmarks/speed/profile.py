@@ -30,13 +30,6 @@ _OTHER = "everything else"
 # The first that a source file's path begins with.
 PARTS = {
     "cloud/propose/": "grow proposals: cuts, counts and sums",
-    "cloud/counting/proposals.rs": "grow proposals: cuts, counts and sums",
-    "cloud/counting/rooms.rs": "grow proposals: cuts, counts and sums",
-    "cloud/counting/prunes.rs": "prunes, weights of moves, moves",
-    "cloud/counting/moves.rs": "prunes, weights of moves, moves",
-    "cloud/counting/arrivals.rs": "visits to leaves, taking the point in",
-    "cloud/counting/sharing.rs": "finding leaves that are alike",
-    "cloud/counting/": "putting leaves in line",
     "cloud/propagate/": "prunes, weights of moves, moves",
     "cloud/landing.rs": "trees and leaves: walking, changing, copying",
     "cloud/weigh.rs": "visits to leaves, taking the point in",
@@ -121,7 +114,6 @@ def part_of(path: str | None) -> str:
     Examples
     --------
     >>> from benchmarks.speed.profile import part_of
-    >>> part_of("cloud/counting/rooms.rs")
     'grow proposals: cuts, counts and sums'
     >>> part_of(None)
     'everything else'

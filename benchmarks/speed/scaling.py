@@ -83,7 +83,7 @@ def against_particles(effort: Effort) -> Curve:
     """Cost against N."""
     sizes = effort.some([50, 100, 200, 500, 1000, 2000])
     stream = friedman(n=200 + effort.steps(1000), seed=_SEED)
-    cost = [_steady(_cloud(5, n_particles=n, leaf="linear"), stream.X, stream.y, 200, effort.n_runs) for n in sizes]
+    cost = [_step_cost(_cloud(5, n_particles=n, leaf="linear"), stream.X, stream.y, 200, effort.n_runs) for n in sizes]
     return _curve("particles, linear leaves", "N", 1.0, sizes, cost)
 
 
@@ -93,7 +93,7 @@ def against_pool(effort: Effort) -> Curve:
     n_steps = effort.steps(1000)
     stream = friedman(n=sizes[-1] + n_steps, seed=_SEED)
     cost = [
-        _steady(
+        _step_cost(
             _cloud(5, max_active=w, leaf="linear"), stream.X[: w + n_steps], stream.y[: w + n_steps], w, effort.n_runs
         )
         for w in sizes
@@ -104,7 +104,7 @@ def against_pool(effort: Effort) -> Curve:
 def against_inputs(leaf: str, most: float, sizes: list[int], effort: Effort) -> Curve:
     """Cost against p."""
     sizes, n_steps = effort.some(sizes), effort.steps(800)
-    cost = [_steady(_cloud(p, leaf=leaf), *_regression(200 + n_steps, p), 200, effort.n_runs) for p in sizes]
+    cost = [_step_cost(_cloud(p, leaf=leaf), *_regression(200 + n_steps, p), 200, effort.n_runs) for p in sizes]
     return _curve(f"inputs, {leaf} leaves", "p", most, sizes, cost)
 
 
@@ -115,7 +115,7 @@ def against_classes(effort: Effort) -> Curve:
     cost = []
     for n_classes in sizes:
         start = partial(_classes, n_classes)
-        cost.append(_steady(start, x, np.floor(x[:, 0] * n_classes), 200, effort.n_runs))
+        cost.append(_step_cost(start, x, np.floor(x[:, 0] * n_classes), 200, effort.n_runs))
     return _curve("classes, multinomial leaves", "classes", 1.0, sizes, cost)
 
 
@@ -198,7 +198,7 @@ def _cloud(n_inputs: int, **parameters: Any) -> Start:
     return lambda seed: DynamicTreeRegressor(random_state=seed, **settings)._start(n_inputs)
 
 
-def _steady(start: Start, x: Floats, y: Floats, n_before: int, n_runs: int) -> float:
+def _step_cost(start: Start, x: Floats, y: Floats, n_before: int, n_runs: int) -> float:
     """Microseconds a row once the pool is full, on average over the shapes that trees take."""
 
     def full(seed: int) -> Model:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from benchmarks.speed.measured import Effort, Measured
-from benchmarks.speed.timing import in_turns
+from benchmarks.speed.timing import interleaved
 from sapwood import DynamicTreeRegressor
 from sapwood._core import Model
 from sapwood.datasets import friedman
@@ -37,7 +37,9 @@ def _ratio(name: str, effort: Effort, target: float) -> Measured:
     def learn(n_threads: int, model: Model) -> None:
         model.learn(stream.X[_N_BEFORE:], stream.y[_N_BEFORE:], n_threads=n_threads)
 
-    one, two = (timing.seconds for timing in in_turns(effort.n_runs, started, [partial(learn, 1), partial(learn, 2)]))
+    one, two = (
+        timing.seconds for timing in interleaved(effort.n_runs, started, [partial(learn, 1), partial(learn, 2)])
+    )
     detail = {"one": one, "two": two, "n_runs": effort.n_runs, "load_1min": os.getloadavg()[0]}
     return Measured(name, one / two, "times", target, None, None, detail)
 

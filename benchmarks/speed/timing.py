@@ -43,10 +43,10 @@ def best_of(
     >>> best_of(2, lambda: 1000, lambda n: sum(range(n))).n_runs
     2
     """
-    return in_turns(n_runs, prepare, [work], warm_up=warm_up)[0]
+    return interleaved(n_runs, prepare, [work], warm_up=warm_up)[0]
 
 
-def in_turns(
+def interleaved(
     n_runs: int, prepare: Callable[[], Prepared], works: list[Callable[[Prepared], object]], *, warm_up: bool = True
 ) -> list[Timing]:
     """The same for several pieces of work that are to be compared, one after the other in each run.
@@ -55,8 +55,8 @@ def in_turns(
 
     Examples
     --------
-    >>> from benchmarks.speed.timing import in_turns
-    >>> [timing.n_runs for timing in in_turns(2, lambda: 1000, [range, str])]
+    >>> from benchmarks.speed.timing import interleaved
+    >>> [timing.n_runs for timing in interleaved(2, lambda: 1000, [range, str])]
     [2, 2]
     """
     timings = [Timing(math.inf, math.inf, n_runs)] * len(works)

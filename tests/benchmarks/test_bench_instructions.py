@@ -43,8 +43,8 @@ def test_blessing_writes_what_was_counted(tmp_path: Path) -> None:
 def test_the_exit_code_follows_the_counts(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     budget = json.loads(BUDGET.read_text(encoding="utf-8"))["instructions_per_step"]
     monkeypatch.setattr(instructions, "build", lambda: Path("steady_step"))
-    monkeypatch.setattr(instructions, "_demand_valgrind", lambda: None)
-    monkeypatch.setattr(instructions, "_demand_processor", lambda blessed: None)
+    monkeypatch.setattr(instructions, "_require_valgrind", lambda: None)
+    monkeypatch.setattr(instructions, "_require_processor", lambda blessed: None)
     monkeypatch.setattr(instructions, "count", lambda program, job: budget[job])
     assert main([]) == 0
     monkeypatch.setattr(instructions, "count", lambda program, job: 2 * budget[job])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -49,15 +48,43 @@ def test_only_what_is_missing_is_run(folder: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(SUITE, "rotating_xor", lambda name: made(name).first(260))
     ours = [method for method in OURS if method.name == "Sapwood"]
     suite.run(["rotating_xor"], ours, force=False, n_rows=None)
-    path = results.Key("rotating_xor", "Sapwood", "raw").path
-    first = json.loads(path.read_text())
+    [first] = results.stored()
     assert first["scores"]["log_loss"] > 0.0
     assert first["machine"]["cores"] >= 1
-    path.write_text("{}")
+    marked = {"method": "Sapwood", "inputs": "raw", "marked": True}
+    results.store(results.Key("rotating_xor", "Sapwood", "raw"), marked)
     suite.run(["rotating_xor"], ours, force=False, n_rows=None)
-    assert path.read_text() == "{}"
+    assert results.stored() == [marked]
     suite.run(["rotating_xor"], ours, force=True, n_rows=None)
-    assert json.loads(path.read_text())["scores"] == first["scores"]
+    [again] = results.stored()
+    assert again["scores"] == first["scores"]
+
+
+def test_a_stream_has_one_file_whatever_the_order_of_its_results(folder: Path) -> None:
+    """Fails if a result displaces another, is stored twice, or moves the lines of others in the file."""
+    made = [_result(method, "river", form, 0.3) for method in ("a", "b") for form in ("raw", "raw+last")]
+    texts = []
+    for order in (made, made[::-1], made[1:] + made):
+        for result in order:
+            results.store(results.Key("elec2_full", result["method"], result["inputs"]), result)
+        [path] = results.STREAMS.iterdir()
+        texts.append(path.read_text())
+        assert results.stored() == made
+        path.unlink()
+    assert len(set(texts)) == 1
+
+
+def test_an_interrupted_write_leaves_the_old_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key, result = results.Key("elec2_full", "a", "raw"), _result("a", "river", "raw", 0.3)
+    results.store(key, result)
+
+    def full_disk(descriptor: int) -> None:
+        raise OSError("no space left on the device")
+
+    monkeypatch.setattr("os.fsync", full_disk)
+    with pytest.raises(OSError, match="no space"):
+        results.store(key, {**result, "rows": 1})
+    assert results.stored() == [result]
 
 
 def test_a_table_has_the_best_form_of_each_method_first() -> None:

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from benchmarks.quality.problems import Absent, problem
+from benchmarks.quality.problems import Unavailable, problem
 from benchmarks.speed.__main__ import main
 from benchmarks.speed.measured import Effort, Measured
 from benchmarks.speed.peers import compare
 from benchmarks.speed.scaling import Curve
-from benchmarks.speed.timing import best_of, in_turns
+from benchmarks.speed.timing import best_of, interleaved
 
 
 def test_the_warm_up_is_not_counted_and_each_run_starts_afresh() -> None:
@@ -29,7 +29,7 @@ def test_the_warm_up_is_not_counted_and_each_run_starts_afresh() -> None:
 def test_what_is_compared_takes_turns() -> None:
     """Faults it catches: all runs of one before the first of the other, so that a loud minute falls on one alone."""
     order: list[str] = []
-    timings = in_turns(2, lambda: order, [lambda done: done.append("one"), lambda done: done.append("two")])
+    timings = interleaved(2, lambda: order, [lambda done: done.append("one"), lambda done: done.append("two")])
     assert order == ["one", "two"] * 3
     assert [timing.n_runs for timing in timings] == [2, 2]
 
@@ -81,7 +81,7 @@ def test_everything_runs_and_says_on_which_machine(tmp_path: Path) -> None:
 def test_peers_stand_beside_sapwood_on_the_same_rows() -> None:
     try:
         problem("elec2_paper", 10)
-    except Absent as reason:
+    except Unavailable as reason:
         pytest.skip(str(reason))
     ours, naive = compare(1500, ("Sapwood", "a method that is not there", "scikit-learn naive Bayes"))
     assert ours["sapwood_times_as_fast"] == 1.0

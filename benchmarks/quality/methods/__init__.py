@@ -22,15 +22,15 @@ def available() -> list[Method]:
     """Ours, the baselines and every peer that can run here, quick libraries first."""
     methods: list[Method] = [*OURS, *BASELINES]
     if find_spec("vowpalwabbit"):
-        from benchmarks.quality.methods.vowpal import VOWPAL
+        from benchmarks.quality.methods.vowpal_wabbit import VOWPAL
 
         methods += VOWPAL
     if find_spec("capymoa"):
-        from benchmarks.quality.methods.capy import CAPYMOA
+        from benchmarks.quality.methods.capymoa import CAPYMOA
 
         methods += CAPYMOA
     if find_spec("river"):
-        from benchmarks.quality.methods.rivers import RIVER
+        from benchmarks.quality.methods.river import RIVER
 
         methods += RIVER
     return methods

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.quality.inputs import LAST, RAW, STANDARDISED, inputs
-from benchmarks.quality.lend import lend
 from benchmarks.quality.problems import Problem
+from benchmarks.quality.residual_distribution import residual_forecast
 from sapwood.metrics import ClassForecast, RegressionForecast
 
 Floats = NDArray[np.float64]
@@ -148,7 +148,7 @@ def regression_forecast(problem: Problem, points: list[Any]) -> tuple[Regression
     point = np.array(points, dtype=np.float64)
     broken = ~np.isfinite(point)
     last = np.concatenate([[0.0], problem.y[:-1]])
-    return lend(problem.y, np.where(broken, last, point)), int(broken.sum())
+    return residual_forecast(problem.y, np.where(broken, last, point)), int(broken.sum())
 
 
 def class_forecast(problem: Problem, probabilities: list[Any]) -> tuple[ClassForecast, int]:

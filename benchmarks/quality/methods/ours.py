@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.quality.inputs import RAW
-from benchmarks.quality.lend import lend
 from benchmarks.quality.methods.method import SEED, Method, Run
 from benchmarks.quality.problems import Problem
+from benchmarks.quality.residual_distribution import residual_forecast
 from sapwood import DynamicTreeClassifier, DynamicTreeRegressor
 from sapwood._core import Model
 from sapwood.metrics import ClassForecast, RegressionForecast
@@ -55,7 +55,7 @@ def bank(model: Model) -> list[dict[str, Any]]:
 def point_only(run: Run) -> Run:
     """The same run as if only its mean were known, with the distribution of its own last errors."""
     assert isinstance(run.forecast, RegressionForecast)
-    lent = lend(run.forecast.y, run.forecast.mean)
+    lent = residual_forecast(run.forecast.y, run.forecast.mean)
     return Run(lent, run.seconds, run.cpu_seconds, run.model_bytes, run.settings)
 
 
