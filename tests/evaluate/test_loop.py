@@ -183,8 +183,8 @@ def test_names_of_columns_reach_the_model_only_where_there_are_any(
         ({"delay": -1}, "delay is -1; it must be at least 0"),
         ({"window": 0}, "window is 0"),
         ({"warm_up": -3}, "warm_up is -3"),
-        ({"metrics": ["acuracy"]}, "there is no such metric; choose among rmse"),
-        ({"metrics": ["accuracy"]}, "it is not one of regression"),
+        ({"metrics": ["acuracy"]}, "there is no such metric; choose from rmse"),
+        ({"metrics": ["accuracy"]}, "it does not apply to regression"),
         ({"resume": True}, "there is no checkpoint to resume from"),
     ],
 )

@@ -167,7 +167,7 @@ def test_the_previous_checkpoint_serves_where_the_newest_is_damaged(
 
 def test_other_settings_are_refused(run: Callable[..., EvaluationResult], tmp_path: Path) -> None:
     run(tmp_path / "run", "csv")
-    with pytest.raises(SourceError, match=r"run.checkpoint: was made with warm up 0, and this run has 5; use the same"):
+    with pytest.raises(SourceError, match=r"run.checkpoint: was made with warm up 0, but this run has 5; use the same"):
         run(tmp_path / "run", "csv", resume=True, warm_up=5)
 
 
@@ -194,10 +194,10 @@ def test_every_truncation_of_a_checkpoint_is_noticed(tmp_path: Path) -> None:
 
 def test_a_checkpoint_cannot_run_code(tmp_path: Path) -> None:
     """A pickle that would call os.system is refused before anything is called."""
-    from sapwood.prequential.files.checkpoint import thaw
+    from sapwood.prequential.files.checkpoint import load_state
 
     with pytest.raises(SourceError, match=r"holds a posix.system"):
-        thaw(b"cposix\nsystem\n(S'true'\ntR.")
+        load_state(b"cposix\nsystem\n(S'true'\ntR.")
 
 
 def test_checkpoints_leave_nothing_but_themselves(run: Callable[..., EvaluationResult], tmp_path: Path) -> None:

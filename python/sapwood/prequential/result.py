@@ -1,4 +1,4 @@
-"""What a prequential run leaves behind: scores over time, predictions, and what the model believed on the way."""
+"""The result of a prequential run: scores over time, predictions, and what the model believed along the way."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ MODEL = "model"
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """What the bank believed, looked at now and then. Empty (no rows) for models that are not Sapwood's.
+    """What the bank believed, recorded at intervals. Empty (no rows) for models that are not Sapwood's.
 
     Attributes
     ----------
     row : int array of shape (n,)
-        Rows of the stream forecast when the look was taken.
+        Number of rows forecast at the time of the record.
     members : tuple of str
-        What each cloud of the bank is, such as "linear leaves, pool 25, 1 lag".
+        Description of each cloud of the bank, such as "linear leaves, pool 25, 1 lag".
     weights : array of shape (n, members)
         Weight of each cloud in the next prediction.
     forgetting_mean, forgetting_low, forgetting_high : arrays of shape (n,)
         Mean, 5 % and 95 % quantile of the posterior of the forgetting factor.
     height, leaves : arrays of shape (n,)
-        Mean height and mean number of leaves of the trees, each cloud counted by its weight.
+        Mean height and mean number of leaves of the trees, weighted by cloud.
     """
 
     row: NDArray[np.int64]
@@ -50,16 +50,16 @@ class Beliefs:
 
 @dataclass(frozen=True, eq=False)
 class PoolHistory:
-    """Where the active pool lay, looked at now and then. Empty (no rows) for models that are not Sapwood's.
+    """Where the active pool lay, recorded at intervals. Empty (no rows) for models that are not Sapwood's.
 
     Attributes
     ----------
     row : int array of shape (n,)
-        Rows of the stream forecast when the look was taken.
+        Number of rows forecast at the time of the record.
     n_active : int array of shape (n,)
-        Observations that at least one cloud of the bank held.
+        Number of observations held by at least one cloud of the bank.
     places : array of shape (n, 40, n_features)
-        Values of each input among them: all, or 40 evenly spaced in their order, or fewer and NaN after them.
+        Values of each input among them: all of them padded with NaN, or 40 evenly spaced by rank.
     """
 
     row: NDArray[np.int64]
@@ -72,11 +72,11 @@ class PoolHistory:
 
 @dataclass(frozen=True)
 class Timings:
-    """Where the time went, in seconds; over all parts of a run that was resumed."""
+    """Where the time went, in seconds, including the time before a resume."""
 
     total: float
     engine: float
-    """Inside the model: forecasting and learning."""
+    """Time inside the model: forecasting and learning."""
     rows_per_second: float
 
 
@@ -88,52 +88,52 @@ class EvaluationResult:
     ----------
     task : {"regression", "classification"}
     model : object
-        The model after the last row: the very object that was given to `evaluate`.
+        The object passed to `evaluate`, after the last row.
     metrics : tuple of str
         Names of the scores, as in :data:`sapwood.metrics.METRICS`.
     baselines : tuple of str
-        Names of the forecasts shown beside the model: "no_change", and "running_mean" or "majority".
+        Names of the baselines: "no_change", and "running_mean" or "majority".
     scores : dict of arrays
-        A tidy table, one line for each look, forecaster and metric, in this order: "row" (rows of the stream forecast
-        so far), "forecaster" ("model" or a baseline), "metric", "value" (over all scored rows so far) and "window"
-        (over the last `window` scored rows). ``pandas.DataFrame(result.scores)`` shows it.
+        A tidy table with one line per record, forecaster and metric. Columns: "row" (number of rows forecast so far),
+        "forecaster" ("model" or a baseline), "metric", "value" (over all scored rows so far) and "window" (over the
+        last `window` scored rows). ``pandas.DataFrame(result.scores)`` displays it.
     predictions : dict of arrays
         The last rows (at most `keep` of them). Regression: "row", "y", "mean", "std", "epistemic_std", "lower",
         "upper" (the 90 % interval), "ln_density", "pit". Classification: "row", "y" and "prediction" (labels),
         "ln_density", and "proba", of shape (n, n_classes), whose columns follow `classes`. Rows of the warm-up are
-        among them. What a model does not tell is NaN, and so is what depends on a label that never came.
+        included. Values the model does not provide, or that depend on a label that never arrived, are NaN.
     predictions_path : str or None
-        The file that holds the predictions of every row, where one was asked for.
+        The file with the predictions of all rows, if one was written.
     beliefs : Beliefs
         Weights of the bank, forgetting and trees over time.
     pool : PoolHistory
         Where the active pool lay over time.
     pit_counts : array of shape (100,) or None
-        Regression: scored rows by the value of the predictive distribution function at what came, in bins of equal
-        width. Flat if the forecasts are calibrated.
+        Regression: histogram of the predictive distribution function at the targets, in bins of equal width. Flat if
+        the forecasts are calibrated.
     reliability : array of shape (15, 3) or None
-        Classification: for bins of equal width of the largest probability, its mean, the accuracy, and the rows. NaN in
-        the first two columns where a bin is empty.
+        Classification: in bins of equal width of the largest probability, its mean, the accuracy, and the number of
+        rows. The first two columns are NaN where a bin is empty.
     classes : array or None
         Classification: the labels, in the order of the columns of probabilities.
     feature_names : tuple of str
     target : str or None
         Names of the columns.
     settings : dict
-        What was asked for: the model's parameters under "model", the arguments of `evaluate` beside them.
+        The arguments of `evaluate`, and the parameters of the model under "model".
     timings : Timings
     n_rows : int
-        Rows forecast.
+        Number of rows forecast.
     n_scored : int
-        Rows scored: those after the warm-up whose label came and was of a class met before.
+        Number of rows scored: those after the warm-up whose label arrived and was of a known class.
     n_learned : int
-        Rows learned.
+        Number of rows learned.
     n_bad : int
-        Rows of the source that could not be used, and `bad_reasons` why.
+        Number of rows of the source that could not be used; `bad_reasons` counts them by reason.
     notes : tuple of str
-        What a user should know about the source.
+        Remarks on the source for the user.
     interrupted : bool
-        Whether the run was asked to stop before the end of the source.
+        Whether the run was stopped before the end of the source.
 
     Examples
     --------
@@ -183,11 +183,11 @@ class EvaluationResult:
         return self._last("value")
 
     def recent(self) -> dict[str, dict[str, float]]:
-        """The scores over the last window of rows, as `overall` gives them over all."""
+        """The scores over the last window of rows, in the same form as `overall`."""
         return self._last("window")
 
     def curve(self, metric: str, forecaster: str = MODEL, *, window: bool = True) -> tuple[NDArray[np.int64], Floats]:
-        """A score over time: the rows at which it was taken, and its values (of the last window, or of all so far)."""
+        """A score over time: the rows at which it was recorded, and its values (over the window, or all so far)."""
         chosen = (self.scores["metric"] == metric) & (self.scores["forecaster"] == forecaster)
         if not chosen.any() and (metric not in self.metrics or forecaster not in self.forecasters):
             raise ValueError(

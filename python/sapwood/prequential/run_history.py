@@ -1,4 +1,4 @@
-"""Looks at a run along the way: its scores, what the bank believes, and where the active pool lies."""
+"""The history of a run: scores, beliefs of the bank, and where the active pool lay."""
 
 from __future__ import annotations
 
@@ -15,42 +15,46 @@ from sapwood.prequential.scoring import Scoring
 Floats = NDArray[np.float64]
 Record = TypeVar("Record")
 
-_MOST_LOOKS = 512
-_MOST_POOLS = 64  # a column of a picture each
-_PLACES = 40  # observations told of a pool, along each input
+_MAX_SCORES = 512
+_MAX_POOLS = 64  # each is a column of a plot
+_PLACES = 40  # observations of a pool to keep, along each input
 
 
 class Thinned(Generic[Record]):
-    """Records at multiples of a spacing that doubles, so that there are never many of them."""
+    """Records at multiples of a spacing that doubles whenever there are too many."""
 
-    def __init__(self, spacing: int, most: int) -> None:
+    def __init__(self, spacing: int, capacity: int) -> None:
         self.spacing = spacing
-        self.most = most
+        self.capacity = capacity
         self.rows: list[int] = []
         self.records: list[Record] = []
 
     def is_due(self, row: int) -> bool:
-        """Whether a record belongs here after `row` rows."""
+        """Whether to add a record after `row` rows."""
         return row % self.spacing == 0
 
     def add(self, row: int, record: Record) -> None:
-        """Keep a record; when there are too many, every other one goes."""
+        """Add a record; beyond the capacity, drop every other one."""
         self.rows.append(row)
         self.records.append(record)
-        if len(self.rows) > self.most:
+        if len(self.rows) > self.capacity:
             self.spacing *= 2
             kept = [i for i, row in enumerate(self.rows) if self.is_due(row)]
             self.rows = [self.rows[i] for i in kept]
             self.records = [self.records[i] for i in kept]
 
+    def ends_at(self, row: int) -> bool:
+        """Whether the last record is that of `row`."""
+        return self.rows[-1:] == [row]
+
     def with_last(self, row: int, record: Record) -> Thinned[Record]:
-        """The same records and one more, at whatever row."""
-        longer: Thinned[Record] = Thinned(self.spacing, self.most)
+        """Return a copy with one more record, at any row."""
+        longer: Thinned[Record] = Thinned(self.spacing, self.capacity)
         longer.rows, longer.records = [*self.rows, row], [*self.records, record]
         return longer
 
 
-class Pool(NamedTuple):
+class PoolSummary(NamedTuple):
     """A pool in brief: its size, and where its observations lie along each input, of shape (`_PLACES`, p)."""
 
     n_active: int
@@ -58,19 +62,19 @@ class Pool(NamedTuple):
 
 
 class RunHistory:
-    """What was seen of a run so far. It can be pickled, for a checkpoint."""
+    """Scores, beliefs and pools recorded during a run. It is pickled into checkpoints."""
 
     def __init__(self, spacing: int) -> None:
-        self._scores: Thinned[Floats] = Thinned(spacing, _MOST_LOOKS)
-        self._beliefs: Thinned[Floats] = Thinned(spacing, _MOST_LOOKS)
-        self._pools: Thinned[Pool] = Thinned(spacing, _MOST_POOLS)
+        self._scores: Thinned[Floats] = Thinned(spacing, _MAX_SCORES)
+        self._beliefs: Thinned[Floats] = Thinned(spacing, _MAX_SCORES)
+        self._pools: Thinned[PoolSummary] = Thinned(spacing, _MAX_POOLS)
 
     def next_row(self, row: int) -> int:
-        """The number of rows after which the next look is due."""
+        """Return the number of rows after which the next record is due."""
         return (row // self._scores.spacing + 1) * self._scores.spacing
 
-    def take(self, row: int, scoring: Scoring, model: Any) -> None:
-        """Look now, after `row` rows, if a look is due."""
+    def record(self, row: int, scoring: Scoring, model: Any) -> None:
+        """Record the state after `row` rows, where that is due."""
         if self._scores.is_due(row):
             self._scores.add(row, scoring.values())
         if isinstance(model, DynamicTreeEstimator):
@@ -79,27 +83,27 @@ class RunHistory:
             if self._pools.is_due(row):
                 self._pools.add(row, _pool(model))
 
-    def finished(self, row: int, scoring: Scoring, model: Any) -> RunHistory:
-        """The same looks and one at the very end, where there is none yet."""
+    def with_end(self, row: int, scoring: Scoring, model: Any) -> RunHistory:
+        """Return a copy that ends with the state after `row` rows, the last of the run."""
         last = RunHistory(self._scores.spacing)
         last._scores, last._beliefs, last._pools = self._scores, self._beliefs, self._pools
-        if row and self._scores.rows[-1:] != [row]:
+        if row and not self._scores.ends_at(row):
             last._scores = self._scores.with_last(row, scoring.values())
         if row and isinstance(model, DynamicTreeEstimator):
-            if self._beliefs.rows[-1:] != [row]:
+            if not self._beliefs.ends_at(row):
                 last._beliefs = self._beliefs.with_last(row, _beliefs(model))
-            if self._pools.rows[-1:] != [row]:
+            if not self._pools.ends_at(row):
                 last._pools = self._pools.with_last(row, _pool(model))
         return last
 
-    def table(self, scoring: Scoring) -> dict[str, NDArray[Any]]:
-        """The tidy table of scores."""
+    def scores(self, scoring: Scoring) -> dict[str, NDArray[Any]]:
+        """Return the tidy table of scores."""
         rows = self._scores.rows
         forecasters, metrics = (MODEL, *scoring.baselines), scoring.metrics
-        each = len(forecasters) * len(metrics)
+        per_row = len(forecasters) * len(metrics)
         values = np.array(self._scores.records).reshape(len(rows), len(forecasters), len(metrics), 2)
         return {
-            "row": np.repeat(np.array(rows, dtype=np.int64), each),
+            "row": np.repeat(np.array(rows, dtype=np.int64), per_row),
             "forecaster": np.tile(np.repeat(np.array(forecasters), len(metrics)), len(rows)),
             "metric": np.tile(np.array(metrics), len(rows) * len(forecasters)),
             "value": values[..., 0].ravel(),
@@ -107,7 +111,7 @@ class RunHistory:
         }
 
     def beliefs(self, model: Any) -> Beliefs:
-        """What the bank believed."""
+        """Return the beliefs of the bank over time."""
         members = _members(model) if isinstance(model, DynamicTreeEstimator) else ()
         rows = np.array(self._beliefs.rows, dtype=np.int64)
         table = np.array(self._beliefs.records).reshape(len(rows), 5 + len(members))
@@ -115,7 +119,7 @@ class RunHistory:
         return Beliefs(rows, members, table[:, 5:], mean, low, high, height, leaves)
 
     def pool(self, n_inputs: int) -> PoolHistory:
-        """Where the active pool lay."""
+        """Return the active pool over time."""
         rows, pools = self._pools.rows, self._pools.records
         return PoolHistory(
             np.array(rows, dtype=np.int64),
@@ -130,7 +134,7 @@ def _members(model: DynamicTreeEstimator) -> tuple[str, ...]:
 
 
 def _beliefs(model: DynamicTreeEstimator) -> Floats:
-    """Forgetting (mean, 5 %, 95 %), height, leaves, and then the weights of the bank."""
+    """Return forgetting (mean, 5 %, 95 %), height, leaves, and then the weights of the bank."""
     weights = model.bank_weights_
     posterior = model.forgetting_
     reached = np.cumsum(posterior.weights)
@@ -142,13 +146,13 @@ def _beliefs(model: DynamicTreeEstimator) -> Floats:
     return np.array([posterior.values @ posterior.weights, low, high, *shape, *weights])
 
 
-def _pool(model: DynamicTreeEstimator) -> Pool:
+def _pool(model: DynamicTreeEstimator) -> PoolSummary:
     x = _views.active_pool(model._started()).X
-    return Pool(len(x), np.stack([_places(column) for column in x.T], axis=1))
+    return PoolSummary(len(x), np.stack([_places(column) for column in x.T], axis=1))
 
 
 def _places(column: Floats) -> Floats:
-    """At most `_PLACES` of the values, in order and evenly spaced among them, and NaN to fill up."""
+    """Return at most `_PLACES` of the values, sorted and evenly spaced by rank, padded with NaN."""
     known = np.sort(column[~np.isnan(column)])
     at = np.linspace(0, len(known) - 1, num=min(_PLACES, len(known)))
     return np.pad(known[np.rint(at).astype(np.intp)], (0, _PLACES - len(at)), constant_values=np.nan)

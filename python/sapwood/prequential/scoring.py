@@ -1,4 +1,4 @@
-"""Scores of a model and of the baselines beside it."""
+"""Scores of a model and of the baselines it is compared with."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PIT_BINS = 100
 
 
 class Scoring:
-    """Metrics of the model and of the baselines, on exactly the same rows. It can be pickled, for a checkpoint."""
+    """Metrics of the model and of the baselines, on exactly the same rows. It is pickled into checkpoints."""
 
     def __init__(self, task: Task, metrics: tuple[str, ...], window: int, n_classes: int) -> None:
         self.task: Task = task
@@ -48,22 +48,22 @@ class Scoring:
 
     @property
     def n_scored(self) -> int:
-        """Rows scored so far."""
+        """Number of rows scored so far."""
         return self._boards[MODEL].n_rows
 
-    def forecast_then_learn(self, said: Forecast, y_scored: Floats, y_learned: Floats) -> None:
-        """Score some rows (NaN: not to be scored), while the baselines learn as the model did."""
-        self._score(MODEL, said, y_scored)
+    def forecast_then_learn(self, forecast: Forecast, y_scored: Floats, y_learned: Floats) -> None:
+        """Score rows (except where `y_scored` is NaN), while the baselines learn the same rows as the model."""
+        self._score(MODEL, forecast, y_scored)
         for name, baseline in self._baselines.items():
             self._score(name, baseline.forecast_then_learn(y_scored, y_learned), y_scored)
 
     def learn(self, y: Floats) -> None:
-        """Let the baselines learn without a forecast."""
+        """Teach the baselines without a forecast."""
         for baseline in self._baselines.values():
             baseline.forecast_then_learn(np.full(len(y), np.nan), y)
 
-    def _score(self, name: str, said: Forecast, y: Floats) -> None:
-        known = _beside(said, y).known()
+    def _score(self, name: str, forecast: Forecast, y: Floats) -> None:
+        known = _with_targets(forecast, y).known()
         if not len(known):
             return
         self._boards[name].update(known)
@@ -73,17 +73,17 @@ class Scoring:
             self._reliability.update(known)
 
     def values(self) -> Floats:
-        """Every score now, of shape (forecasters, metrics, 2): over all rows, and over the window."""
+        """Return all current scores, of shape (forecasters, metrics, 2): over all rows, and over the window."""
         return np.array(
             [[*zip(b.overall().values(), b.rolling().values(), strict=True)] for b in self._boards.values()]
         ).reshape(len(self._boards), len(self.metrics), 2)
 
     def recent(self) -> dict[str, dict[str, float]]:
-        """The scores over the window, by forecaster and metric."""
+        """Return the scores over the window, by forecaster and metric."""
         return {name: board.rolling() for name, board in self._boards.items()}
 
     def pit_counts(self) -> Floats | None:
-        """Scored rows by the value of the predictive distribution function at what came."""
+        """Return a histogram of the predictive distribution function at the targets, over all scored rows."""
         if self._pit is None:
             return None
         return (
@@ -91,12 +91,12 @@ class Scoring:
         )
 
     def reliability(self) -> Floats | None:
-        """Mean confidence, accuracy and rows, by bins of confidence."""
+        """Return mean confidence, accuracy and number of rows, by bins of confidence."""
         return None if self._reliability is None else np.column_stack(self._reliability.reliability())
 
 
-def _beside(said: Forecast, y: Floats) -> Forecast:
-    """The same forecasts beside other targets: NaN in place of those that are not to be scored."""
-    if isinstance(said, RegressionForecast):
-        return replace(said, y=y)
-    return ClassForecast(y, said.proba, said.ln_density, said.label)
+def _with_targets(forecast: Forecast, y: Floats) -> Forecast:
+    """Return the same forecasts with other targets: NaN for rows that are not to be scored."""
+    if isinstance(forecast, RegressionForecast):
+        return replace(forecast, y=y)
+    return ClassForecast(y, forecast.proba, forecast.ln_density, forecast.label)

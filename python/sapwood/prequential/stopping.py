@@ -1,4 +1,4 @@
-"""Stopping a run cleanly: a signal asks, and the loop stops where everything is consistent."""
+"""Stopping a run cleanly: a signal requests the stop, and the run ends where its state is consistent."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class StopRequest:
-    """Turns Ctrl-C (and SIGTERM) into a request that :func:`sapwood.stream.evaluate` grants at the next good moment.
+    """Turns Ctrl-C (and SIGTERM) into a request that :func:`sapwood.stream.evaluate` honours at the next safe point.
 
     Use it around `evaluate`, in the main thread. A second signal interrupts at once.
 
     Attributes
     ----------
     signal : int or None
-        The signal that asked to stop.
+        The signal that was received.
 
     Examples
     --------
@@ -33,27 +33,27 @@ class StopRequest:
     def __init__(self) -> None:
         self.signal: int | None = None
         self._reading = False
-        self._before: list[Any] = []
+        self._previous: list[Any] = []
 
     def __enter__(self) -> StopRequest:
-        self._before = [signal.signal(number, self._ask) for number in _SIGNALS]
+        self._previous = [signal.signal(number, self._handle) for number in _SIGNALS]
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for number, handler in zip(_SIGNALS, self._before, strict=True):
+        for number, handler in zip(_SIGNALS, self._previous, strict=True):
             signal.signal(number, handler)
 
-    def _ask(self, number: int, frame: FrameType | None) -> None:
-        again = self.signal is not None
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        repeated = self.signal is not None
         self.signal = number
-        if again or self._reading:
+        if repeated or self._reading:
             raise KeyboardInterrupt
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """While the source is read, which may wait for ever, a signal interrupts: no row is lost by that."""
+        """Let a signal interrupt at once while the source is read, which may block for ever; no row is lost by it."""
         self._reading = True
         try:
             yield

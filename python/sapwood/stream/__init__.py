@@ -7,8 +7,9 @@ over a source: it forecasts every row before learning it.
 This is the public interface; the packages `sapwood.reading` and `sapwood.prequential` hold the implementation.
 """
 
-from sapwood.prequential.evaluation import Progress, evaluate
+from sapwood.prequential.evaluation import evaluate
 from sapwood.prequential.result import Beliefs, EvaluationResult, PoolHistory, Timings
+from sapwood.prequential.run import Progress
 from sapwood.prequential.stopping import StopRequest
 from sapwood.reading.errors import SourceError
 from sapwood.reading.source import Batch, Source, open_source

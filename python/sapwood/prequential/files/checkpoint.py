@@ -1,7 +1,8 @@
-"""Checkpoints: everything a run needs to go on after a crash, in one file that is never half written.
+"""Checkpoints: everything a run needs to continue after a crash, in one file that is replaced atomically.
 
-A file holds a magic, a SHA-256 of what follows, a JSON header, and blobs. It is written beside its place, flushed to
-the disk and renamed; the one before it is kept as ``NAME.previous`` and used where the newest is missing or damaged.
+A file holds a magic number, the SHA-256 of what follows, a JSON header, and blobs. It is written under a temporary
+name, flushed to disk and renamed. The previous checkpoint is kept as ``NAME.previous``, for when the newest is missing
+or damaged.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ _LENGTH = struct.Struct("<Q")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What a checkpoint file holds.
+    """The contents of a checkpoint file.
 
     Attributes
     ----------
     header : dict
-        Settings, the state of the source and of the predictions file; fit for JSON.
+        Settings, and the state of the source and of the predictions file, as JSON values.
     blobs : dict from str to bytes
         The model, and the pickled state of the loop.
     """
@@ -41,12 +42,12 @@ class Checkpoint:
     blobs: dict[str, bytes]
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Replace the checkpoint at `path`, which becomes the previous one."""
+        """Write to `path`; a checkpoint already there becomes the previous one."""
         data = self._to_bytes()
         target = Path(path)
         fresh = target.with_name(target.name + ".next")
         with writing(target):
-            write_atomically(fresh, data)  # a disk too full for it must not cost the checkpoints that exist
+            write_atomically(fresh, data)  # before touching the others: a full disk must not cost them
             if target.exists():
                 os.replace(target, previous_of(target))
             os.replace(fresh, target)
@@ -63,7 +64,7 @@ class Checkpoint:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Checkpoint | None:
-        """The checkpoint at `path`, or the previous one where that is missing or damaged; None where neither exists."""
+        """Read the checkpoint at `path`, or the previous one if that is missing or damaged; None if neither exists."""
         newest, previous = Path(path), previous_of(Path(path))
         problem: SourceError | None = None
         for candidate in (newest, previous):
@@ -107,31 +108,29 @@ class Checkpoint:
 
 
 def previous_of(path: Path) -> Path:
-    """Where the checkpoint before the one at `path` is kept."""
+    """Return the path of the checkpoint before the one at `path`."""
     return path.with_name(path.name + ".previous")
 
 
-def freeze(state: Any) -> bytes:
-    """The state of a loop as bytes."""
+def dump_state(state: Any) -> bytes:
+    """Pickle the state of a loop."""
     return pickle.dumps(state, protocol=5)
 
 
-def thaw(data: bytes) -> Any:
-    """The state that `freeze` made these bytes of. Only this package's own classes and arrays are made of them."""
-    return _Thaw(io.BytesIO(data)).load()
+def load_state(data: bytes) -> Any:
+    """Unpickle what `dump_state` returned. Only numpy arrays and classes of this package are accepted."""
+    return _SafeUnpickler(io.BytesIO(data)).load()
 
 
-class _Thaw(pickle.Unpickler):
-    """A checkpoint that someone else made must not be able to run code."""
+class _SafeUnpickler(pickle.Unpickler):
+    """Limited to an allow-list, so that a checkpoint from an untrusted source cannot run code."""
 
-    _LOOP = frozenset(
-        {"sapwood.prequential.label_queue", "sapwood.prequential.run_history", "sapwood.prequential.scoring"}
-    )
+    _LOOP = frozenset({"sapwood.prequential.rows", "sapwood.prequential.run_history", "sapwood.prequential.scoring"})
     _NUMPY = frozenset({"_reconstruct", "_frombuffer", "ndarray", "dtype", "scalar"})
 
     def find_class(self, module: str, name: str) -> Any:
         ours = module.startswith("sapwood.metrics.") or module in self._LOOP
-        numpys = module.split(".")[0] == "numpy" and name in self._NUMPY
-        if ours or numpys:
+        of_numpy = module.split(".")[0] == "numpy" and name in self._NUMPY
+        if ours or of_numpy:
             return super().find_class(module, name)
-        raise SourceError(f"the checkpoint holds a {module}.{name}, which no checkpoint has; do not use it")
+        raise SourceError(f"the checkpoint holds a {module}.{name}, which no run writes; do not use this file")

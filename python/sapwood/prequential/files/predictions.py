@@ -1,7 +1,7 @@
-"""Predictions on disk: appended as they are made, safe against crashes, and cut back when a run is resumed.
+"""Prediction files: appended to during a run, safe against crashes, and truncated when a run is resumed.
 
-`sync` makes everything appended so far durable and returns the state that a checkpoint keeps. Given that state, a new
-writer continues after exactly those rows; what a crashed run had written beyond them is dropped.
+`sync` makes everything appended so far durable and returns the state to store in a checkpoint. Given that state, a new
+writer continues after exactly those rows and drops whatever a crashed run had written after them.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ _LENGTH = struct.Struct("<Q")
 
 
 class PredictionFile(Protocol):
-    """A file that predictions are appended to. Columns may be added at any time; they hold 0 in the rows before."""
+    """A file to append predictions to. Columns may be added at any time; they hold 0 in earlier rows."""
 
     path: Path
 
     def append(self, columns: Columns) -> None:
-        """Add some rows."""
+        """Append rows."""
 
     def sync(self) -> dict[str, int]:
-        """Make the rows so far durable, and say how much of the file they are."""
+        """Make the rows so far durable, and return the state to resume from."""
 
     def publish(self) -> None:
-        """Make the rows so far readable under the file's own name."""
+        """Make the rows so far readable under the name of the file."""
 
     def close(self, *, finished: bool) -> None:
-        """Let go of the file; `finished`: nothing will be appended after a resume unless the source has grown."""
+        """Close the file. `finished`: the source has ended, so a resumed run only appends if the source has grown."""
 
 
 def open_predictions(path: str | os.PathLike[str], state: dict[str, int] | None = None) -> PredictionFile:
-    """A file of predictions by its name's ending: ``.parquet``, or CSV. What fails says so with the file's name."""
+    """Open a prediction file, Parquet or CSV by its suffix, whose errors name the file."""
     target = Path(path)
     kind = ParquetPredictions if target.suffix.lower() in (".parquet", ".pq") else CsvPredictions
     with writing(path):
@@ -56,7 +56,7 @@ def open_predictions(path: str | os.PathLike[str], state: dict[str, int] | None 
 
 
 class _Named:
-    """A file of predictions whose errors name it."""
+    """Wraps a prediction file so that its errors name it."""
 
     def __init__(self, file: PredictionFile) -> None:
         self._file = file
@@ -82,8 +82,8 @@ class _Named:
 class CsvPredictions:
     """A CSV file that can be read while it grows.
 
-    A column that is added late (the probability of a new class) makes the file be written anew; resuming from a
-    checkpoint before that moment takes the column away again.
+    Adding a column late (the probability of a new class) rewrites the file; resuming from a checkpoint before that
+    removes the column again.
     """
 
     def __init__(self, path: Path, state: dict[str, int] | None = None) -> None:
@@ -97,7 +97,7 @@ class CsvPredictions:
             self._resume(state)
 
     def _resume(self, state: dict[str, int]) -> None:
-        _demand_length(self.path, state["bytes"])
+        _check_length(self.path, state["bytes"])
         with open(self.path, encoding="utf-8", newline="") as file:
             names = next(csv.reader(file))
         if len(names) > state["columns"]:
@@ -123,7 +123,7 @@ class CsvPredictions:
         self._n_rows += n_rows
 
     def _rewrite(self, change: Callable[[int, list[str]], list[str]], n_rows: int | None) -> None:
-        """Pass the header (row 0) and `n_rows` rows through `change`. The file is the old or the new, never a part."""
+        """Pass the header (row 0) and `n_rows` rows through `change`, and replace the file atomically."""
         temporary = self.path.with_name(self.path.name + ".rewrite")
         with open(self.path, encoding="utf-8", newline="") as old, open(temporary, "wb") as new:
             for i, row in enumerate(csv.reader(old)):
@@ -147,10 +147,10 @@ class CsvPredictions:
 
 
 class ParquetPredictions:
-    """A Parquet file, which cannot be appended to: rows go to ``NAME.part`` first, and become NAME when published.
+    """A Parquet file, which cannot be appended to: rows are collected in ``NAME.part``, and `publish` writes NAME.
 
-    The part is a sequence of segments, each its length and an Arrow stream of its own, so that any number of them is
-    a valid file. Row groups are cut by count alone: the published bytes do not depend on how rows arrived.
+    The part file is a sequence of segments, each a length followed by an Arrow stream of its own, so that it is valid
+    after any number of them. Row groups have a fixed size: the published bytes do not depend on how rows arrived.
     """
 
     def __init__(self, path: Path, state: dict[str, int] | None = None) -> None:
@@ -166,17 +166,17 @@ class ParquetPredictions:
             return
         if not self._part.exists():
             self._unpublish(state)
-        _demand_length(self._part, state["bytes"])
+        _check_length(self._part, state["bytes"])
         self._file = open(self._part, "r+b")  # noqa: SIM115 - closed by close()
         self._file.truncate(state["bytes"])
         self._file.seek(state["bytes"])
         self._n_rows = state["rows"]
 
     def _unpublish(self, state: dict[str, int]) -> None:
-        """Make the part again from a finished file: its run had been complete, and now the source has grown."""
+        """Rebuild the part file from a published one: the run had finished, but the source has grown since."""
         if not self.path.exists():
-            raise _gone(self.path)
-        # Whether or not the new part has the length of the old one, it has to become what the state says.
+            raise _missing(self.path)
+        # The new part may differ in length from the old one, so its own length replaces the recorded one.
         self._file = open(self._part, "wb")  # noqa: SIM115 - closed below
         with self._parquet.ParquetFile(self.path) as table:
             for batch in table.iter_batches(_HELD_ROWS):
@@ -184,7 +184,7 @@ class ParquetPredictions:
         self._file.close()
         if self._n_rows != state["rows"]:
             self._part.unlink()
-            raise _gone(self.path)
+            raise _missing(self.path)
         state["bytes"] = self._part.stat().st_size
 
     def append(self, columns: Columns) -> None:
@@ -239,7 +239,7 @@ class ParquetPredictions:
                     yield from stream
 
     def _schema(self) -> Any:
-        """All columns of all segments; a column of labels is untyped where no label came."""
+        """Merge the schemas of all segments; a label column has type null in segments without a label."""
         schemas: list[Any] = []
         for batch in self._segments():
             if batch.schema not in schemas:
@@ -278,19 +278,19 @@ def _cells(columns: Columns, name: str, n_rows: int) -> list[Any]:
 
 
 def csv_text(rows: Iterable[Iterable[Any]]) -> bytes:
-    """Rows as the bytes of a CSV file; numbers have as many digits as tell them apart."""
+    """Format rows as CSV; numbers round-trip."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue().encode("utf-8", "surrogateescape")
 
 
-def _demand_length(path: Path, n_bytes: int) -> None:
+def _check_length(path: Path, n_bytes: int) -> None:
     if not path.exists() or path.stat().st_size < n_bytes:
-        raise _gone(path)
+        raise _missing(path)
 
 
-def _gone(path: Path) -> SourceError:
+def _missing(path: Path) -> SourceError:
     return SourceError(
-        f"{path}: is missing or shorter than the checkpoint says it was; put it back, or start again without resuming",
+        f"{path}: is missing or shorter than the checkpoint says; put it back, or start again without resuming",
         file=str(path),
     )

@@ -1,4 +1,4 @@
-"""Errors of writing, with the name of the file and the remedy in them."""
+"""Write errors that name the file and the remedy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class WriteError(OSError):
-    """A file that a run writes cannot be written. The message is one sentence that names the file and the remedy.
+    """A file of a run cannot be written. The message is one sentence that names the file and the remedy.
 
     Examples
     --------
@@ -28,7 +28,7 @@ class WriteError(OSError):
 
 @contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Give errors of writing the name of the file: those of a full disk do not have it."""
+    """Add the file name to write errors, since those of a full disk lack it."""
     try:
         yield
     except WriteError:

@@ -1,1 +1,32 @@
 """Adapters that let the loop drive a model: Sapwood's own, scikit-learn's and river's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sapwood._base import DynamicTreeEstimator
+from sapwood.prequential.learners.engine import EngineLearner
+from sapwood.prequential.learners.foreign import PartialFitLearner, RiverLearner, foreign_task
+from sapwood.prequential.learners.learner import Learner, LearnerForecast
+from sapwood.reading.encoding.target import Task
+
+__all__ = ["EngineLearner", "Learner", "LearnerForecast", "learner_for", "task_of"]
+
+
+def task_of(model: Any) -> Task:
+    """Return what a model predicts.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> task_of(SGDClassifier())
+    'classification'
+    """
+    return model._task if isinstance(model, DynamicTreeEstimator) else foreign_task(model)
+
+
+def learner_for(model: Any, task: Task, feature_names: list[str], *, crps: bool) -> Learner:
+    """Return the adapter for a model; `crps` says whether to compute the CRPS, which takes most of the time."""
+    if isinstance(model, DynamicTreeEstimator):
+        return EngineLearner(model, crps=crps)
+    return RiverLearner(model, task, feature_names) if hasattr(model, "learn_one") else PartialFitLearner(model, task)

@@ -1,4 +1,4 @@
-"""Other people's models in the prequential loop, for comparison: one row at a time, as their interfaces demand."""
+"""Models of other libraries in the prequential loop, for comparison: one row at a time, as their interfaces require."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
 from sapwood._labels import LabelBook
 from sapwood.metrics import ClassForecast, RegressionForecast
-from sapwood.prequential.learners.engine import Told
+from sapwood.prequential.learners.learner import Floats, LearnerForecast
 from sapwood.reading.encoding.target import Task
-
-Floats = NDArray[np.float64]
 
 
 class RowLearner(ABC):
-    """A model that forecasts and learns single rows. Before its first row it says 0, or that all classes are alike."""
+    """A model that forecasts and learns single rows. Before its first row the forecast is 0, or uniform over classes.
 
-    is_probabilistic = False
+    It is scored by its point forecasts or class probabilities; a predictive distribution of numbers is not expected.
+    """
 
     def __init__(self, model: Any, task: Task) -> None:
         self.task: Task = task
@@ -32,23 +30,23 @@ class RowLearner(ABC):
     def n_classes(self) -> int:
         return len(self._book)
 
-    def meet(self, book: LabelBook) -> None:
+    def set_labels(self, book: LabelBook) -> None:
         self._book = book
 
-    def forecast_then_learn(self, x_test: Floats, y_test: Floats, x: Floats, y: Floats) -> Told:
-        said = np.empty((len(x_test), max(self.n_classes, 1)))
+    def forecast_then_learn(self, x_test: Floats, y_test: Floats, x: Floats, y: Floats) -> LearnerForecast:
+        table = np.empty((len(x_test), max(self.n_classes, 1)))
         delay = len(x_test) - len(x)
         for i, row in enumerate(x_test):
-            said[i] = self._forecast(row) if self._n_learned else 1.0 / self.n_classes if self.n_classes else 0.0
+            table[i] = self._forecast(row) if self._n_learned else 1.0 / self.n_classes if self.n_classes else 0.0
             if i >= delay:
                 self.learn(x[i - delay : i - delay + 1], y[i - delay : i - delay + 1])
         if self.task == "classification":
-            return Told(ClassForecast(y=y_test, proba=said))
+            return LearnerForecast(ClassForecast(y=y_test, proba=table))
         unknown = np.full(len(x_test), np.nan)
         forecast = RegressionForecast(
-            y=y_test, mean=said[:, 0], lower=unknown, upper=unknown, ln_density=unknown, pit=unknown, crps=unknown
+            y=y_test, mean=table[:, 0], lower=unknown, upper=unknown, ln_density=unknown, pit=unknown, crps=unknown
         )
-        return Told(forecast, {"std": unknown, "epistemic_std": unknown})
+        return LearnerForecast(forecast, {"std": unknown, "epistemic_std": unknown})
 
     def learn(self, x: Floats, y: Floats) -> None:
         for row, target in zip(x, y, strict=True):
@@ -56,8 +54,9 @@ class RowLearner(ABC):
             self._learn(row, label)
             self._n_learned += 1
 
-    def _proba(self, said: dict[Any, float]) -> Floats:
-        proba = np.array([said.get(label, 0.0) for label in self._book.class_of_code.tolist()])
+    def _proba(self, by_label: dict[Any, float]) -> Floats:
+        """Return normalised probabilities in the order of the class codes."""
+        proba = np.array([by_label.get(label, 0.0) for label in self._book.class_of_code.tolist()])
         total = proba.sum()
         return proba / total if total > 0 else np.full(len(proba), 1.0 / len(proba))
 
@@ -89,7 +88,7 @@ class PartialFitLearner(RowLearner):
 
 
 class RiverLearner(RowLearner):
-    """A river model. Missing values are keys that are absent, as river has it."""
+    """A river model. Missing values are absent keys, as is usual in river."""
 
     def __init__(self, model: Any, task: Task, names: list[str]) -> None:
         super().__init__(model, task)
@@ -107,15 +106,8 @@ class RiverLearner(RowLearner):
         self._model.learn_one(self._features(row), target)
 
 
-def task_of(model: Any) -> Task:
-    """What a foreign model is for.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import SGDClassifier
-    >>> task_of(SGDClassifier())
-    'classification'
-    """
+def foreign_task(model: Any) -> Task:
+    """Return what a model of another library predicts; raise TypeError if the loop cannot drive it."""
     if hasattr(model, "learn_one") and hasattr(model, "predict_one"):
         try:
             from river.utils.inspect import isclassifier, isregressor
@@ -134,8 +126,3 @@ def task_of(model: Any) -> Task:
         f"a {type(model).__name__} cannot be evaluated; give a Sapwood estimator, a scikit-learn classifier or "
         "regressor with partial_fit, or a river model"
     )
-
-
-def foreign_learner(model: Any, task: Task, names: list[str]) -> RowLearner:
-    """The adapter that fits the model's interface."""
-    return RiverLearner(model, task, names) if hasattr(model, "learn_one") else PartialFitLearner(model, task)

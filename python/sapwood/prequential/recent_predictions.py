@@ -1,0 +1,104 @@
+"""Predictions as tables: the columns of a forecast, and the last rows of them for the result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sapwood._labels import LabelBook
+from sapwood.metrics import RegressionForecast
+from sapwood.prequential.learners import LearnerForecast
+from sapwood.prequential.rows import Floats, Rows
+
+Columns = dict[str, NDArray[Any]]
+
+_FILE_COLUMNS = ("row", "y", "mean", "std", "lower", "upper", "ln_density")
+
+
+class RecentPredictions:
+    """The predictions of the last `n_rows` rows (None: of all), in blocks of columns."""
+
+    def __init__(self, n_rows: int | None) -> None:
+        self._capacity = n_rows
+        self.blocks: list[Columns] = []
+
+    def append(self, columns: Columns) -> None:
+        """Add rows, and drop the blocks that are no longer needed."""
+        self.blocks.append(columns)
+        if self._capacity is None:
+            return
+        n_after = sum(len(block["row"]) for block in self.blocks[1:])
+        while len(self.blocks) > 1 and n_after >= self._capacity:
+            self.blocks.pop(0)
+            n_after -= len(self.blocks[0]["row"])
+
+    def columns(self) -> Columns:
+        """Return one array per column. The probability of a class before it was known is 0."""
+        if not self.blocks:
+            return {}
+        width = max((block["proba"].shape[1] for block in self.blocks if "proba" in block), default=0)
+        joined: Columns = {}
+        for name in self.blocks[0]:
+            parts = [block[name] for block in self.blocks]
+            if name == "proba":
+                parts = [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts]
+            whole = np.concatenate(parts)
+            joined[name] = whole if self._capacity is None else whole[max(0, len(whole) - self._capacity) :]
+        return joined
+
+
+def prediction_columns(made: LearnerForecast, test: Rows) -> Columns:
+    """Return the forecasts of `test` by column, with classes as codes."""
+    forecast = made.forecast
+    if isinstance(forecast, RegressionForecast):
+        return {
+            "row": test.source_row,
+            "y": test.y,
+            "mean": forecast.mean,
+            "std": made.spread["std"],
+            "epistemic_std": made.spread["epistemic_std"],
+            "lower": forecast.lower,
+            "upper": forecast.upper,
+            "ln_density": forecast.ln_density,
+            "pit": forecast.pit,
+        }
+    return {
+        "row": test.source_row,
+        "y": test.y,
+        "prediction": forecast.label,
+        "ln_density": forecast.ln_density,
+        "proba": forecast.proba,
+    }
+
+
+def file_columns(columns: Columns, book: LabelBook) -> Columns:
+    """Return the columns for a predictions file: labels instead of codes, and one column per probability."""
+    if "proba" not in columns:
+        return {name: columns[name] for name in _FILE_COLUMNS}
+    labels = book.class_of_code
+    proba = columns["proba"]
+    return {
+        "row": columns["row"],
+        "y": _decode(columns["y"], labels),
+        "prediction": _decode(columns["prediction"], labels),
+        **{f"p_{label}": proba[:, code] for code, label in enumerate(labels[: proba.shape[1]].tolist())},
+    }
+
+
+def result_columns(columns: Columns, labels: NDArray[Any] | None) -> Columns:
+    """Return the columns for the result: labels instead of codes, unless `labels` is None."""
+    if labels is None or not columns:
+        return columns
+    return {**columns, **{name: _decode(columns[name], labels) for name in ("y", "prediction")}}
+
+
+def _decode(codes: Floats, labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the labels of codes; None where a code is NaN."""
+    unknown = np.isnan(codes)
+    decoded: NDArray[Any] = labels[np.where(unknown, 0, codes).astype(np.intp)]
+    if unknown.any():
+        decoded = decoded.astype(object)
+        decoded[unknown] = None
+    return decoded

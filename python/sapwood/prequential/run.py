@@ -1,0 +1,308 @@
+"""One evaluation: the source, the loop and the files, from the first row or a checkpoint to the result."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sapwood._base import DynamicTreeEstimator
+from sapwood._classifier import DynamicTreeClassifier
+from sapwood._files import from_bytes, to_bytes
+from sapwood._labels import LabelBook
+from sapwood._regressor import DynamicTreeRegressor
+from sapwood.prequential.files.checkpoint import Checkpoint, dump_state, load_state
+from sapwood.prequential.files.predictions import open_predictions
+from sapwood.prequential.late_labels import LateLabels
+from sapwood.prequential.learners import EngineLearner, Learner, learner_for
+from sapwood.prequential.loop import PrequentialLoop
+from sapwood.prequential.recent_predictions import result_columns
+from sapwood.prequential.result import EvaluationResult, Timings
+from sapwood.prequential.row_feed import RowFeed
+from sapwood.prequential.scoring import Scoring
+from sapwood.prequential.settings import FilePath, Settings, check_unchanged
+from sapwood.prequential.stopping import StopRequest
+from sapwood.reading.errors import SourceError
+from sapwood.reading.source import Source, open_source
+
+_ESTIMATORS: dict[str, type[DynamicTreeEstimator]] = {
+    "regression": DynamicTreeRegressor,
+    "classification": DynamicTreeClassifier,
+}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run has come. Passed to `progress` after every chunk of the stream, a few times a second.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows forecast so far.
+    n_total : int or None
+        Rows in total, where known.
+    fraction : float or None
+        How much of the source has been read, from 0 to 1, where known.
+    seconds : float
+        Time since the run began, not counting what came before a resume.
+    n_now : int
+        Rows forecast in this time.
+    scores : callable
+        Returns the scores over the window, by forecaster and metric; it takes a few milliseconds.
+    """
+
+    n_rows: int
+    n_total: int | None
+    fraction: float | None
+    seconds: float
+    n_now: int
+    scores: Callable[[], dict[str, dict[str, float]]]
+
+
+class Run:
+    """A run that is ready to go, made by `open_run`.
+
+    Parameters
+    ----------
+    model : estimator
+    settings : Settings
+    record : dict
+        The settings as checkpoints and the result record them.
+    feed : RowFeed
+    loop : PrequentialLoop
+    seconds_before : float
+        Time spent before the run was resumed.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        settings: Settings,
+        record: dict[str, Any],
+        feed: RowFeed,
+        loop: PrequentialLoop,
+        seconds_before: float,
+    ) -> None:
+        self.finished = False
+        self._model = model
+        self._settings = settings
+        self._record = record
+        self._source = feed.source
+        self._feed = feed
+        self._loop = loop
+        self._seconds_before = seconds_before
+        self._first_row = loop.n_rows
+        self._began = time.perf_counter()
+
+    def go(self, progress: Callable[[Progress], None] | None, stop: StopRequest) -> EvaluationResult:
+        """Run to the end of the source, or until asked to stop."""
+        path, every = self._settings.files.checkpoint, self._settings.files.checkpoint_every
+        try:
+            saved_at = self._process_source(path, every, progress, stop)
+        except SourceError:
+            # Keep what was learned from the good part: the source can be repaired and the run resumed.
+            if path is not None:
+                self._write_checkpoint(path)
+            raise
+        interrupted = stop.signal is not None
+        if path is not None and saved_at != self._loop.n_rows:
+            self._write_checkpoint(path)
+        if not interrupted:
+            self._loop.learn_waiting()
+        if self._loop.predictions is not None:
+            self._loop.predictions.publish()
+        self.finished = not interrupted
+        return self._result(interrupted=interrupted)
+
+    def _process_source(
+        self, path: FilePath | None, every: int, progress: Callable[[Progress], None] | None, stop: StopRequest
+    ) -> int | None:
+        """Process chunks until the source ends or a stop is requested; return the row of the last checkpoint."""
+        loop, feed = self._loop, self._feed
+        saved_at = None
+        due = (self._first_row // every + 1) * every
+        while stop.signal is None and feed.fill(stop):
+            n_rows = min(len(feed.held), loop.max_chunk())
+            if path is not None:
+                n_rows = min(n_rows, due - loop.n_rows)
+            loop.process(feed.held.take(slice(0, n_rows)), feed.book)
+            feed.drop(n_rows)
+            if path is not None and loop.n_rows >= due:
+                self._write_checkpoint(path)
+                saved_at, due = loop.n_rows, due + every
+            if progress is not None:
+                progress(self._progress())
+        return saved_at
+
+    def _progress(self) -> Progress:
+        return Progress(
+            n_rows=self._loop.n_rows,
+            n_total=self._source.n_rows,
+            fraction=self._source.fraction,
+            seconds=time.perf_counter() - self._began,
+            n_now=self._loop.n_rows - self._first_row,
+            scores=self._loop.scoring.recent,
+        )
+
+    def _write_checkpoint(self, path: FilePath) -> None:
+        predictions, feed = self._loop.predictions, self._feed
+        header = {
+            "settings": self._record,
+            "predictions": None if predictions is None else predictions.sync(),
+            "source": self._source.state(),
+            "n_read": feed.n_read,
+            "seconds": self._seconds(),
+            **({} if feed.late is None else {"late": feed.late.state()}),
+        }
+        state = {"loop": self._loop.state(), "held": feed.held, "book": (feed.book.classes, feed.book.codes)}
+        Checkpoint(header, {"model": to_bytes(self._model), "state": dump_state(state)}).write(path)
+
+    def _seconds(self) -> float:
+        return self._seconds_before + time.perf_counter() - self._began
+
+    def _result(self, *, interrupted: bool) -> EvaluationResult:
+        loop, source, feed = self._loop, self._source, self._feed
+        history = loop.history.with_end(loop.n_rows, loop.scoring, self._model)
+        seconds = self._seconds()
+        labels = feed.book.class_of_code if self._settings.task == "classification" else None
+        return EvaluationResult(
+            task=self._settings.task,
+            model=self._model,
+            metrics=self._settings.scores.metrics,
+            baselines=loop.scoring.baselines,
+            scores=history.scores(loop.scoring),
+            predictions=result_columns(loop.recent.columns(), labels),
+            predictions_path=self._record["predictions"],
+            beliefs=history.beliefs(self._model),
+            pool=history.pool(len(source.feature_names)),
+            pit_counts=loop.scoring.pit_counts(),
+            reliability=loop.scoring.reliability(),
+            classes=labels,
+            feature_names=tuple(source.feature_names),
+            target=source.target if feed.late is None else feed.late.target,
+            settings=self._record,
+            timings=Timings(seconds, loop.engine_seconds, loop.n_rows / seconds if seconds else 0.0),
+            n_rows=loop.n_rows,
+            n_scored=loop.scoring.n_scored,
+            n_learned=loop.n_learned,
+            n_bad=source.n_bad,
+            bad_reasons=source.bad_reasons,
+            notes=tuple(source.notes),
+            interrupted=interrupted,
+        )
+
+
+@contextmanager
+def open_run(model: Any, settings: Settings, stop: StopRequest) -> Iterator[Run]:
+    """Open the source and the files of a run, restore it if it is to be resumed, and close everything at the end."""
+    record = settings.record(model)
+    checkpoint = _read_checkpoint(settings, record)
+    with ExitStack() as cleanup:
+        with stop.reading():
+            source = _open_source(settings, checkpoint)
+        if source is not settings.source.spec:
+            cleanup.callback(source.close)
+        late = None
+        if settings.labels.spec is not None:
+            late = LateLabels(settings.labels, settings.task, None if checkpoint is None else checkpoint.header["late"])
+            cleanup.callback(late.close)
+        learner = learner_for(model, settings.task, source.feature_names, crps="crps" in settings.scores.metrics)
+        state = None
+        if checkpoint is None:
+            feed = RowFeed(source, settings.task, settings.labels.delay, late, _labels_of(model))
+            _start(learner, feed, settings, record, stop)
+        else:
+            state = load_state(checkpoint.blobs["state"])
+            feed = RowFeed(
+                source,
+                settings.task,
+                settings.labels.delay,
+                late,
+                LabelBook(*state["book"]),
+                n_read=checkpoint.header["n_read"],
+                held=state["held"],
+            )
+            _restore_model(model, checkpoint.blobs["model"])
+        predictions = None
+        if settings.files.predictions is not None:
+            file_state = None if checkpoint is None else checkpoint.header["predictions"]
+            predictions = open_predictions(settings.files.predictions, file_state)
+        loop = PrequentialLoop(
+            model,
+            learner,
+            Scoring(settings.task, settings.scores.metrics, settings.scores.window, max(1, len(feed.book))),
+            settings.scores,
+            n_inputs=len(source.feature_names),
+            predictions=predictions,
+        )
+        if state is not None:
+            loop.restore(state["loop"])
+        seconds_before = 0.0 if checkpoint is None else float(checkpoint.header["seconds"])
+        run = Run(model, settings, record, feed, loop, seconds_before)
+        if predictions is not None:
+            cleanup.callback(lambda: predictions.close(finished=run.finished))
+        yield run
+
+
+def _read_checkpoint(settings: Settings, record: dict[str, Any]) -> Checkpoint | None:
+    path = settings.files.checkpoint
+    if path is None or not settings.files.resume:
+        return None
+    checkpoint = Checkpoint.read(path)
+    if checkpoint is not None:
+        check_unchanged(checkpoint.header["settings"], record, os.fspath(path))
+    return checkpoint
+
+
+def _open_source(settings: Settings, checkpoint: Checkpoint | None) -> Source:
+    spec, labels = settings.source.spec, settings.labels
+    if isinstance(spec, Source):
+        if checkpoint is not None and spec.position != (expected := checkpoint.header["source"]["position"]):
+            raise ValueError(
+                f"the source is at row {spec.position} and the checkpoint at row {expected}; pass what the source was "
+                "opened from, or open it with resume="
+            )
+        return spec
+    options = dict(settings.source.options)
+    if labels.spec is None:
+        options = {"target": labels.target, "task": settings.task, **options}
+    elif labels.key is not None:
+        options = {"target": labels.key, **options}
+    state = None if checkpoint is None else checkpoint.header["source"]
+    return open_source(spec, max_rows=settings.source.max_rows, resume=state, **options)
+
+
+def _labels_of(model: Any) -> LabelBook:
+    book: LabelBook = getattr(model, "_labels", LabelBook.empty())
+    return book
+
+
+def _start(learner: Learner, feed: RowFeed, settings: Settings, record: dict[str, Any], stop: StopRequest) -> None:
+    """Read the first batch and start the model with the classes in it."""
+    if not feed.fill(stop):
+        if stop.signal is not None:
+            raise KeyboardInterrupt
+        raise SourceError(f"{record['source']}: has no usable row; there is nothing to learn from")
+    learner.set_labels(feed.book)
+    if isinstance(learner, EngineLearner):
+        names = feed.source.feature_names
+        named = None if _is_nameless(settings.source.spec) else np.array(names, dtype=object)
+        learner.start(len(names), named, feed.book)
+
+
+def _restore_model(model: Any, data: bytes) -> None:
+    saved = from_bytes(data, _ESTIMATORS)
+    names = getattr(saved, "feature_names_in_", None)
+    model._adopt(saved._started(), names, getattr(saved, "_labels", None))
+
+
+def _is_nameless(spec: Any) -> bool:
+    """Whether the source is made of arrays: a model that learned from them must not expect column names later."""
+    return (hasattr(spec, "feature_names") and hasattr(spec, "X")) or (
+        isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[0], np.ndarray)
+    )
