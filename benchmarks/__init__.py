@@ -1,1 +1,1 @@
-"""Benchmarks, each a command: ``python -m benchmarks.quality``, ``python -m benchmarks.speed``."""
+"""Benchmarks, each run as a command: ``python -m benchmarks.quality``, ``python -m benchmarks.speed``."""

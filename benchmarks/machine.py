@@ -1,4 +1,4 @@
-"""What a number was measured on: recorded beside every result."""
+"""The machine a number was measured on, recorded with every result."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ def _commit() -> str:
     command = ["git", "-C", str(REPOSITORY), "describe", "--always", "--dirty"]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (FileNotFoundError, subprocess.CalledProcessError):  # a source archive, or no git
+    except (FileNotFoundError, subprocess.CalledProcessError):  # a source archive, or git is not installed
         return "unknown"

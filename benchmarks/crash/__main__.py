@@ -1,12 +1,12 @@
-"""Kill ``sapwood learn`` again and again, resume it, and compare what it leaves with an uninterrupted run.
+"""Kill ``sapwood learn`` repeatedly, resume it, and compare its output with that of an uninterrupted run.
 
     python -m benchmarks.crash                 200 kills
-    python -m benchmarks.crash --kills 8       a short look
+    python -m benchmarks.crash --kills 8       a short run
 
-A round starts a run, sends it SIGKILL at a moment drawn uniformly over the length of an uninterrupted run, starts it
-again with --resume, and so on until it gets through. Then the model, the predictions and the quarantined rows must be
-those of the uninterrupted run, byte for byte, and no row may be lost or doubled. Rounds take turns between jobs that
-differ in source, task and files. The exit code says whether all rounds ended so.
+A round starts a run, kills it with SIGKILL at a time drawn uniformly over the duration of an uninterrupted run, starts
+it again with --resume, and so on until it completes. The model, the predictions and the quarantined rows must then be
+identical to those of the uninterrupted run, byte for byte, with no row lost or duplicated. Rounds alternate between
+jobs that differ in source, task and files. The exit code is 0 if every round passed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from benchmarks.crash.jobs import JOBS, Job
 
 
 def one_round(job: Job, folder: Path, length: float, rng: np.random.Generator, most_kills: int) -> int:
-    """Run a job to its end through at most `most_kills` kills; returns how many there were."""
+    """Run a job to completion through at most `most_kills` kills; return the number of kills."""
     n_kills = 0
     while True:
         run = job.start(folder)

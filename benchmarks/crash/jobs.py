@@ -1,4 +1,4 @@
-"""The jobs that are killed: what they read, how they are called, and what they must leave behind."""
+"""The jobs that are killed: their input, their command line and their output."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Job:
     n_bad: Callable[[int], int]
 
     def start(self, folder: Path) -> subprocess.Popen[bytes]:
-        """Start it; every start says --resume, the first as well as the last."""
+        """Start the job; every start uses --resume, including the first."""
         command = [sys.executable, "-m", "sapwood.cli", "learn", *self.arguments, *SMALL, "--resume"]
         return subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
     def collect(self, folder: Path) -> dict[str, bytes]:
-        """Take away what a run has left, so that the next one starts afresh."""
+        """Read and remove the output of a run, so that the next one starts from scratch."""
         left = {name: (folder / name).read_bytes() for name in self.outputs}
         for path in folder.iterdir():
             if not path.name.startswith("source"):
@@ -40,13 +40,13 @@ class Job:
         return left
 
     def differences(self, whole: dict[str, bytes], killed: dict[str, bytes], n_rows: int) -> list[str]:
-        """What is not as it was in the uninterrupted run."""
+        """The differences from the uninterrupted run."""
         faults = [f"{name} differs" for name in self.outputs if whole[name] != killed[name]]
         rows = rows_of(killed[self.outputs[1]], self.outputs[1])
         if len(rows) != n_rows - self.n_bad(n_rows):
             faults.append(f"{len(rows)} predictions")
         if len(set(rows)) != len(rows) or sorted(rows) != rows:
-            faults.append("rows are doubled or out of order")
+            faults.append("rows are duplicated or out of order")
         return faults
 
 

@@ -1,1 +1,1 @@
-"""Memory: that it is flat, however long the stream."""
+"""Memory: that it stays constant however long the stream."""

@@ -1,11 +1,11 @@
 """Resident memory of the default models along a stream of two million rows.
 
     python -m benchmarks.memory.flat                 2,000,000 rows, regression and classification
-    python -m benchmarks.memory.flat --rows 200000   a shorter look
+    python -m benchmarks.memory.flat --rows 200000   a shorter run
 
-The stream drifts all the time, so that trees grow, shrink and grow again. Printed for each model: resident memory at a
-tenth of the stream and at its end, and their ratio. The promise is a ratio within 2 % of 1; the exit code says whether
-it was kept. Each model runs in a process of its own: one model's leftovers would blur the next one's figures.
+The stream drifts throughout, so that trees grow, shrink and grow again. For each model, the resident memory after a
+tenth of the stream and at its end is printed, with their ratio. The target is growth of at most 2 %; the exit code is 0
+if it is met. Each model runs in its own process, so that memory left over from one does not distort the next.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ MODELS = {"regression": DynamicTreeRegressor, "classification": DynamicTreeClass
 
 
 def resident_megabytes() -> float:
-    """Memory of this process that is in RAM now (Linux)."""
+    """Resident memory of this process (Linux)."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * 4096 / 1e6
 
 
 def watch(task: str, n_rows: int) -> float:
-    """Learn the stream, print what memory does, and return the ratio of the end to the first tenth."""
+    """Learn the stream, print the memory, and return its ratio between the end and the first tenth."""
     model, rng = MODELS[task](random_state=0), np.random.default_rng(0)
     early, started = 0.0, time.perf_counter()
     for first in range(0, n_rows, BATCH):
@@ -53,7 +53,7 @@ def watch(task: str, n_rows: int) -> float:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=2_000_000)
-    parser.add_argument("--task", choices=MODELS, help="this model only, in this process")
+    parser.add_argument("--task", choices=MODELS, help="only this model, in this process")
     options = parser.parse_args()
     if options.task:
         return int(watch(options.task, options.rows) > 1 + ALLOWED_GROWTH)

@@ -1,11 +1,11 @@
-"""Peak memory of ``sapwood learn`` over a Parquet file of five million rows, beside that over half a million.
+"""Peak memory of ``sapwood learn`` on a Parquet file of five million rows, compared with half a million.
 
     python -m benchmarks.memory.parquet                              5,000,000 and 500,000 rows
-    python -m benchmarks.memory.parquet --rows 300000 --small 50000  a shorter look
+    python -m benchmarks.memory.parquet --rows 300000 --small 50000  a shorter run
 
-The files have ten columns and are made here; predictions are written to Parquet as well. The model is small and fast
-(10 particles, a pool of 20, constant leaves), for the memory of the loop around it is in question. The promise is a
-peak within 10 % of the smaller file's; the exit code says whether it was kept.
+The files have ten columns and are generated here; predictions are written to Parquet as well. The model is small and
+fast (10 particles, a pool of 20, constant leaves), because the memory of the surrounding loop is being measured. The
+target is a peak within 10 % of that for the smaller file; the exit code is 0 if it is met.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 ALLOWED_GROWTH = 0.1
 MODEL = ("--particles", "10", "--max-active", "20", "--leaf", "constant", "--metrics", "rmse,mae,coverage90")
 
-# The peak of /proc, not of getrusage: a new process inherits the latter from the one that started it.
+# The peak from /proc, not from getrusage, which a new process inherits from its parent.
 PROGRAM = """
 import re, sys
 from sapwood.cli import main
@@ -49,14 +49,14 @@ def make(path: Path, n_rows: int) -> None:
 
 
 def peak_megabytes(folder: Path, n_rows: int) -> float:
-    """Learn a file of so many rows in a process of its own."""
+    """Learn a file of ``n_rows`` rows in a separate process and return its peak memory."""
     source = folder / f"rows{n_rows}.parquet"
     make(source, n_rows)
     command = [sys.executable, "-c", PROGRAM, "learn", str(source), "-t", "y", "--json", "--quiet", *MODEL]
     command += ["--predictions", str(folder / "out.parquet"), "--checkpoint-every", "100000"]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
-    told, peak = ran.stdout.splitlines()
-    result = json.loads(told)
+    summary, peak = ran.stdout.splitlines()
+    result = json.loads(summary)
     if result["rows"] != n_rows or pq.read_metadata(folder / "out.parquet").num_rows != n_rows:
         raise SystemExit(f"{result['rows']} of {n_rows} rows were learned")
     print(f"{n_rows:>10,} rows  {result['rows_per_second']:8,.0f} rows/s  peak {int(peak) / 1024:7.1f} MB", flush=True)

@@ -1,1 +1,1 @@
-"""Predictive quality, of the engine and beside peers."""
+"""Predictive quality: the engine against its targets, the defaults against peers."""

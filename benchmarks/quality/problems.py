@@ -1,4 +1,4 @@
-"""The streams of the suite, each as a problem that every method gets in the same form."""
+"""The streams of the suite, each as a problem that every method receives in the same form."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ SCORED_FROM = 200
 
 
 class Unavailable(Exception):
-    """A stream cannot be made here: its file or its generator is missing."""
+    """A stream cannot be created: its file or its generator is missing."""
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One stream, ready to be forecast row by row.
+    """One stream, ready for test-then-train.
 
     Attributes
     ----------
     name : str
     X : array of shape (n, p)
-        Inputs; columns of text are integer codes in order of appearance.
+        Inputs; text columns are integer codes in order of first appearance.
     y : array of shape (n,)
-        Targets less their mean, in units of their standard deviation; or class indices 0, 1, ...
+        Standardised targets (mean 0, standard deviation 1), or class indices 0, 1, ...
     n_classes : int
-        0 for regression. Every method is told the number of classes in advance.
+        0 for regression. Every method knows the number of classes in advance.
     lagged : bool
-        Whether rows follow one another in time, so that the last target may say something about the next.
+        Whether rows are in time order, so that the last target may help to predict the next.
     """
 
     name: str
@@ -54,18 +54,18 @@ class Problem:
         return len(self.y)
 
     def first(self, n_rows: int) -> Problem:
-        """The same stream, cut short."""
+        """The first rows of the same stream."""
         return replace(self, X=self.X[:n_rows], y=self.y[:n_rows])
 
 
 def data_folder() -> Path:
-    """``$SAPWOOD_DATA``, or the folder that development and continuous integration have beside the repository."""
+    """``$SAPWOOD_DATA``, or the folder ``shared/data`` beside the repository."""
     named = os.environ.get("SAPWOOD_DATA")
     return Path(named) if named else REPOSITORY.parent / "shared" / "data"
 
 
 def problem(name: str, n_rows: int | None = None) -> Problem:
-    """Make the stream called ``name``; ``n_rows`` cuts it shorter than the suite does."""
+    """The stream called ``name``, truncated to ``n_rows`` if given."""
     made = SUITE[name](name)
     return made if n_rows is None else made.first(n_rows)
 
@@ -74,7 +74,7 @@ def _prepared(name: str, stream: datasets.Stream, n_rows: int, *, lagged: bool) 
     x = np.ascontiguousarray(stream.X[:n_rows], dtype=np.float64)
     target = stream.y[:n_rows]
     if stream.task == "regression":
-        # Centred too: several peers start from zero and would spend the stream on finding the level.
+        # Centred as well: several peers start at zero and would spend much of the stream finding the level.
         return Problem(name, x, (target - np.mean(target)) / np.std(target), 0, lagged)
     classes, codes = np.unique(target, return_inverse=True)
     return Problem(name, x, codes.astype(np.float64), len(classes), lagged)
@@ -105,7 +105,7 @@ def _hyperplane(name: str) -> Problem:
     try:
         from river.datasets import synth
     except ModuleNotFoundError as error:
-        raise Unavailable("the hyperplane stream is river's, and river is not installed") from error
+        raise Unavailable("the hyperplane stream needs river, which is not installed") from error
     generator = synth.Hyperplane(seed=42, n_features=10, n_drift_features=5, mag_change=0.001, noise_percentage=0.05)
     rows = list(generator.take(10_000))
     x = np.array([list(inputs.values()) for inputs, _ in rows], dtype=np.float64)

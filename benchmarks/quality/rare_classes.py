@@ -1,9 +1,9 @@
-"""Does it help to keep the points of a rare class in the pool? Measured on the fraud stream, by hand-made retirement.
+"""Does it help to keep the points of a rare class in the pool? Measured on the fraud stream.
 
     python -m benchmarks.quality.rare_classes
 
-One cloud of class counts; when its pool is over the size, the oldest point retires, or the oldest of the frequent class
-while the rare one has less than half of the pool.
+One cloud with multinomial leaves, whose points this script retires itself: when the pool exceeds its size, the oldest
+point, or the oldest of the frequent class while the rare class holds less than half of the pool.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from benchmarks.quality.problems import SCORED_FROM, Problem, problem
 from sapwood import DynamicTreeClassifier
 
 _RARE, _FREQUENT = 1.0, 0.0
-_NEVER_FULL = 1_000_000  # the pool is kept to its size here, not by the engine
+_NEVER_FULL = 1_000_000  # this script limits the pool, not the engine
 
 
 def run(stream: Problem, pool_size: int, *, keep_rare: bool, seed: int) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""A method that gives only a point is lent a distribution: that of its own last errors around the point."""
+"""A predictive distribution for methods that forecast only a point: the distribution of their own recent errors."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from sapwood.metrics import RegressionForecast, crps_student_t, ln_density_stude
 Floats = NDArray[np.float64]
 
 WINDOW = 500
-_START_UP = 100  # errors of the first rows, often wild, are not held against a method: they are never lent
-_FEWEST = 10  # with fewer errors than this there is no distribution to lend
-_DF = 3.0  # tails of the kernel: heavy, so that one surprise does not decide the log score of a peer
+_START_UP = 100  # errors of the first rows are often extreme, so they are never used
+_FEWEST = 10  # fewest errors from which a distribution is estimated
+_DF = 3.0  # heavy tails, so that one outlier does not dominate the log score of a peer
 _LN_KERNEL_AT_0 = float(ln_density_student_t(0.0, _DF, 0.0, 1.0))
 _LEAST_BANDWIDTH = 1e-6  # y is in units of its sd
 _ROWS_AT_ONCE = 1000
 
 
 def residual_forecast(y: Floats, point: Floats, window: int = WINDOW) -> RegressionForecast:
-    """Forecasts around ``point`` with the distribution of the ``window`` errors before each row.
+    """Forecasts centred at ``point``, distributed as the ``window`` errors before each row.
 
-    Interval and CRPS are those of the empirical distribution. The density is a kernel estimate from the same errors
-    (Student-t kernel with 3 degrees of freedom, Silverman's bandwidth). The first rows, which are not scored, get a
-    unit Student-t.
+    The interval and the CRPS are those of the empirical distribution. The density is a kernel density estimate from
+    the same errors (Student-t kernel with 3 degrees of freedom, Silverman's bandwidth). The first rows, which are not
+    scored, get a standard Student-t.
 
     Parameters
     ----------
     y, point : arrays of shape (n,)
-        What came, and what was forecast.
+        Targets and point forecasts.
     window : int
-        Errors that are remembered.
+        Number of errors to use.
     """
     error = y - point
     low, high = (np.full(len(y), z) for z in stdtrit(_DF, np.array([0.05, 0.95])))
@@ -53,7 +53,7 @@ def residual_forecast(y: Floats, point: Floats, window: int = WINDOW) -> Regress
 
 
 def _errors_before(error: Floats, window: int) -> Iterator[tuple[slice, Floats]]:
-    """Slices of rows, each with the errors before its rows (as many before each)."""
+    """Slices of rows, each with the errors before its rows: one row of errors per row, all of the same length."""
     n, full = len(error), _START_UP + window
     for t in range(_START_UP + _FEWEST, min(full, n)):
         yield slice(t, t + 1), error[np.newaxis, _START_UP:t]
@@ -63,10 +63,10 @@ def _errors_before(error: Floats, window: int) -> Iterator[tuple[slice, Floats]]
 
 
 def _quantiles(ordered: Floats, level: float) -> Floats:
-    """One quantile of each row, interpolated."""
-    place = level * (ordered.shape[1] - 1)
-    below = int(place)
-    return ordered[:, below] + (place - below) * (ordered[:, below + 1] - ordered[:, below])
+    """The quantile of each sorted row at a level, by linear interpolation."""
+    position = level * (ordered.shape[1] - 1)
+    below = int(position)
+    return ordered[:, below] + (position - below) * (ordered[:, below + 1] - ordered[:, below])
 
 
 def _ln_kernel_density(at: Floats, ordered: Floats) -> Floats:
@@ -75,7 +75,7 @@ def _ln_kernel_density(at: Floats, ordered: Floats) -> Floats:
     narrow = np.where(quartiles > 0.0, np.minimum(spread, quartiles), spread)
     bandwidth = np.maximum(0.9 * narrow * ordered.shape[1] ** -0.2, _LEAST_BANDWIDTH)
     z = (ordered - at) / bandwidth[:, np.newaxis]
-    # The tails fall as z^-4: the sum underflows only for errors beyond 1e77 bandwidths.
+    # The tails decay as z^-4: the sum underflows only for errors beyond 1e77 bandwidths.
     kernel = np.mean((1.0 + z * z / _DF) ** (-(_DF + 1.0) / 2.0), axis=1)
     with np.errstate(divide="ignore"):
         ln_density: Floats = np.log(kernel) + _LN_KERNEL_AT_0 - np.log(bandwidth)

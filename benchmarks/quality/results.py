@@ -48,7 +48,7 @@ class Key:
 
 
 def record(problem: Problem, method: Method, name: str, form: str, run: Run) -> Result:
-    """A run as it is stored."""
+    """A run in the form in which it is stored."""
     n = len(problem)
     return {
         "stream": problem.name,
@@ -72,7 +72,7 @@ def record(problem: Problem, method: Method, name: str, form: str, run: Run) -> 
 
 
 def failure(problem: Problem, method: Method, form: str, error: Exception) -> Result:
-    """What is stored of a peer that broke down: that it did, and how."""
+    """What is stored for a peer that failed, with the error."""
     return {
         "stream": problem.name,
         "method": method.name,

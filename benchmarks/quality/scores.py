@@ -1,4 +1,4 @@
-"""The scores of a run, and how they are read."""
+"""The scores of a run."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from sapwood.metrics import ClassForecast, RegressionForecast
 
 Floats = NDArray[np.float64]
 
-BLOCK = 1000  # rows of one point of the recorded course of the main score
+BLOCK = 1000  # rows per recorded average of the log predictive
 
-# The score that decides, for each task, as a loss.
+# The score that ranks methods, by whether the task is regression.
 MAIN: dict[bool, str] = {True: "log_score", False: "log_loss"}
 GREATER_IS_BETTER = {"log_score", "accuracy", "auc"}
 
 
 def scores(forecast: RegressionForecast | ClassForecast) -> dict[str, float]:
-    """Every score over the rows that count."""
+    """Every score, over the scored rows."""
     since = slice(SCORED_FROM, None)
     if isinstance(forecast, RegressionForecast):
         y, lower, upper = forecast.y[since], forecast.lower[since], forecast.upper[since]
@@ -47,6 +47,6 @@ def scores(forecast: RegressionForecast | ClassForecast) -> dict[str, float]:
 
 
 def ln_predictive_by_block(forecast: RegressionForecast | ClassForecast) -> list[float]:
-    """Mean log predictive of each block of rows, from the first row: how the method fared along the stream."""
+    """Mean log predictive of each block of rows, from the first row on: the method's performance along the stream."""
     terms = forecast.ln_density
     return [round(float(np.mean(terms[first : first + BLOCK])), 4) for first in range(0, len(terms), BLOCK)]

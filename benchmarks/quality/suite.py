@@ -1,4 +1,4 @@
-"""Run methods over streams: what is stored already is not run again."""
+"""Run methods over streams, skipping what is already stored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.quality.problems import SUITE, Problem, Unavailable, problem
 
 
 def chosen(only: Collection[str]) -> list[Method]:
-    """Methods whose group ("ours", "peers", a library) or name is among ``only``; all of them if that is empty."""
+    """Methods whose group ("ours", "peers", a library) or name is in ``only``; all of them if it is empty."""
     return [method for method in available() if not only or _groups(method) & set(only)]
 
 
@@ -20,7 +20,7 @@ def _groups(method: Method) -> set[str]:
 
 
 def run(streams: Collection[str], methods: list[Method], *, force: bool, n_rows: int | None) -> None:
-    """Run what is missing (with ``force`` everything) and store it; with ``n_rows`` only print."""
+    """Run and store what is missing, or everything with ``force``; with ``n_rows`` print only."""
     problems = dict(_problems(streams, n_rows))
     for method in methods:
         for stream in problems.values():
@@ -33,7 +33,7 @@ def _problems(streams: Collection[str], n_rows: int | None) -> Iterator[tuple[st
         try:
             yield name, problem(name, n_rows)
         except Unavailable as reason:
-            print(f"{name}: left out. {reason}")
+            print(f"{name}: skipped. {reason}")
 
 
 def _run_one(stream: Problem, method: Method, *, force: bool, keep: bool) -> None:
@@ -44,10 +44,10 @@ def _run_one(stream: Problem, method: Method, *, force: bool, keep: bool) -> Non
         try:
             done = method.run(stream, form)
         except Exception as error:
-            # The Java machine shuts down at a signal that Python survives: that is the end of the run, not a result.
+            # A signal that Python survives shuts the Java virtual machine down: end the run, this is not a result.
             if method.library == "sapwood" or type(error).__name__ == "JVMNotRunning":
                 raise
-            # A peer that breaks down on a stream is a result of that peer, not a fault of the suite.
+            # A peer that fails on a stream is a result, not a fault of the suite.
             print(f"{stream.name:20}{method.name:32}{form:18} FAILED: {error}", flush=True)
             if keep:
                 results.store(key, results.failure(stream, method, form, error))

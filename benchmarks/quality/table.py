@@ -1,4 +1,4 @@
-"""Stored results as tables: the best form of each method, sorted, with ours marked."""
+"""Stored results as tables: each method in its best form, sorted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLUMNS: dict[bool, dict[str, str]] = {
 
 @dataclass(frozen=True)
 class StreamTable:
-    """The results of one stream, best first. ``rows`` holds one result for each method, in its best form."""
+    """The results of one stream, best first. ``rows`` has one result per method, in its best form."""
 
     stream: str
     is_regression: bool
@@ -42,18 +42,18 @@ class StreamTable:
         return next((row for row in self.rows if row["method"] == OURS), None)
 
     def best_peer(self, score: str) -> dict[str, Any] | None:
-        """The best of the others by one score; our own mean with lent errors is one of the others."""
+        """The best of the others by one score; our mean with its residual distribution counts as one of them."""
         others = [row for row in self.rows if not is_ours(row) and row["scores"][score] is not None]
         return min(others, key=lambda row: loss(row, score), default=None)
 
 
 def is_ours(row: dict[str, Any]) -> bool:
-    """Whether a result is of our own distribution."""
+    """Whether a result scores Sapwood's own predictive distribution."""
     return row["library"] == "sapwood" and not row["method"].endswith(POINT_SUFFIX)
 
 
 def loss(row: dict[str, Any], score: str) -> float:
-    """A score so that less is better; an infinite or undefined one comes last."""
+    """A score, negated if greater is better; infinite and undefined scores come last."""
     value = row["scores"][score]
     if value is None:
         return float("inf")
@@ -61,7 +61,7 @@ def loss(row: dict[str, Any], score: str) -> float:
 
 
 def tables(results: Iterable[dict[str, Any]], order: Iterable[str]) -> list[StreamTable]:
-    """One table for each stream that has results."""
+    """One table per stream that has results."""
     by_stream: dict[str, list[dict[str, Any]]] = {}
     for result in results:
         by_stream.setdefault(result["stream"], []).append(result)

@@ -1,11 +1,11 @@
-"""What the defaults must reach on each stream, and what is to be said where they do not lead."""
+"""Targets of the defaults on each stream, and remarks where a peer leads."""
 
 from __future__ import annotations
 
 from benchmarks.quality.verdict import Target
 
 COVERAGE = Target(0.88, 0.95)
-RATE = Target(low=3000.0)  # rows a second on one thread, for at most MOST_INPUTS_FOR_RATE inputs
+RATE = Target(low=3000.0)  # rows per second on one thread, for at most MOST_INPUTS_FOR_RATE inputs
 MOST_INPUTS_FOR_RATE = 10
 
 TARGETS: dict[str, dict[str, Target]] = {
@@ -30,5 +30,5 @@ TARGETS: dict[str, dict[str, Target]] = {
     "spambase": {"log_loss": Target(high=0.235), "accuracy": Target(low=0.92)},
 }
 
-# Where a peer leads: what was tried. Printed under the stream's table.
+# What was tried where a peer leads; printed below the table of the stream.
 TRIED: dict[str, str] = {}

@@ -11,7 +11,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Target:
-    """What a number must reach: at least ``low`` and at most ``high``, where given."""
+    """The range for a number: at least ``low`` and at most ``high``, where given."""
 
     low: float | None = None
     high: float | None = None
@@ -28,7 +28,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Verdict:
-    """One line of a report: what was measured, over which seeds, and what it had to be."""
+    """One line of a report: what was measured, the value for each seed, and the target."""
 
     what: str
     values: tuple[float, ...]
@@ -53,7 +53,7 @@ class Verdict:
         return f"{mark}  {self.what:62}{self.mean:8.3f}{error:9}  target {self.target}"
 
     def as_record(self) -> dict[str, Any]:
-        """The verdict as it is stored."""
+        """The verdict in the form in which it is stored."""
         return {
             "what": self.what,
             "mean": round(self.mean, 5),
@@ -65,5 +65,5 @@ class Verdict:
 
 
 def verdict(what: str, values: Iterable[float], *, low: float | None = None, high: float | None = None) -> Verdict:
-    """A verdict on the mean of values against a target."""
+    """Compare the mean of values with a target."""
     return Verdict(what, tuple(float(value) for value in values), Target(low, high))

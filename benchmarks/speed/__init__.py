@@ -1,1 +1,1 @@
-"""Speed: the jobs of the target table, peers in the same run, scaling curves."""
+"""Speed: the jobs of the target table, peers in the same run, and scaling curves."""

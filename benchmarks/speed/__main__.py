@@ -1,13 +1,14 @@
-"""Speed: the jobs of the target table, the peers on ELEC2 in the same run, and how the cost grows.
+"""Speed: the jobs of the target table, the peers on ELEC2 in the same run, and scaling curves.
 
     python -m benchmarks.speed                   everything, best of 5
     python -m benchmarks.speed jobs peers        only these parts (jobs, threads, peers, scaling)
     python -m benchmarks.speed scaling --long 1000000
-    python -m benchmarks.speed page              the tables of docs/performance.md from what is stored
-    python -m benchmarks.speed --quick           whether everything runs; nothing is stored
+    python -m benchmarks.speed page              update the tables of docs/performance.md from the stored results
+    python -m benchmarks.speed --quick           check that everything runs; stores nothing
 
-Times are processor seconds, the best of the runs: a neighbour can only make a run slower. Only two threads against one
-are compared by the clock. What is measured is stored in benchmarks/speed/results/, with the machine it was measured on.
+Times are processor seconds, the best of several runs, because other load can only make a run slower. Only the
+comparison of two threads with one uses wall-clock time. Results are stored in benchmarks/speed/results/ with a
+description of the machine.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ def main(arguments: list[str] | None = None) -> int:
         prog="python -m benchmarks.speed", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("parts", nargs="*", metavar="part", help=f"{', '.join(PARTS)} (default: all), {_PAGE}")
-    parser.add_argument("--runs", type=int, default=5, help="best of so many (default: 5)")
+    parser.add_argument("--runs", type=int, default=5, help="number of runs, of which the best counts (default: 5)")
     parser.add_argument("--rows", type=int, default=10_000, help="rows of ELEC2 (default: 10,000)")
-    parser.add_argument("--peer-rows", type=int, help="rows of ELEC2 beside the peers (default: as --rows)")
-    parser.add_argument("--long", type=int, default=100_000, help="rows of the curve against time (default: 100,000)")
-    parser.add_argument("--quick", action="store_true", help="few steps and sizes, nothing stored")
-    parser.add_argument("--out", type=Path, help="folder of the results (default: benchmarks/speed/results)")
+    parser.add_argument("--peer-rows", type=int, help="rows of ELEC2 beside the peers (default: that of --rows)")
+    parser.add_argument("--long", type=int, default=100_000, help="rows for the curve over time (default: 100,000)")
+    parser.add_argument("--quick", action="store_true", help="few steps and sizes; store nothing")
+    parser.add_argument("--out", type=Path, help="folder for the results (default: benchmarks/speed/results)")
     options = parser.parse_args(arguments)
     if options.parts == [_PAGE]:
         print(f"wrote {page.write()}")
@@ -67,7 +68,7 @@ def _measure(parts: list[str], effort: Effort, n_peer_rows: int, folder: Path) -
     if "scaling" in parts:
         made = []
         for curve in scaling.curves(effort):
-            print(curve.told(), flush=True)
+            print(curve.summary(), flush=True)
             made.append(curve)
         _store(folder, "scaling", [curve.as_record() for curve in made])
         picture.draw(made, page.PICTURE if folder == FOLDER else folder / "scaling.png")

@@ -1,4 +1,4 @@
-"""The jobs of the target table on ELEC2: one cloud as the paper had it, the default bank, and the bank's file."""
+"""The jobs of the target table on ELEC2: one cloud with the paper's settings, the default bank, and its file."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _SEED = 0
 
 
 def elec2_jobs(effort: Effort) -> Iterator[Measured]:
-    """All of them, or none and a word why."""
+    """All jobs; none, with a message, if the data are missing."""
     try:
         stream = problem("elec2_paper", effort.n_rows)
     except Unavailable as reason:
-        print(f"ELEC2: left out. {reason}")
+        print(f"ELEC2: skipped. {reason}")
         return
     yield _paper_cloud(stream, effort.n_runs)
     yield from _default_bank(stream, effort.n_runs)

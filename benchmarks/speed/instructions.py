@@ -1,11 +1,11 @@
-"""Instructions of one step of a cloud whose pool is full: the cost that no neighbour's load changes.
+"""Instructions per step of a cloud with a full pool: a measure of cost that does not depend on other load.
 
     python -m benchmarks.speed.instructions           count, and compare with benchmarks/speed/budget.json
-    python -m benchmarks.speed.instructions --bless   count, and write the budget anew
+    python -m benchmarks.speed.instructions --bless   count, and update the budget
 
-Counted by callgrind, inside one function of crates/sapwood/examples/steady_step.rs, so that starting and filling the
-pool are left out. The exit code says whether every job stays within its budget and 5 %; where valgrind is missing, or
-the processor is not the budget's kind, nothing is counted and that is said.
+Callgrind counts inside one function of crates/sapwood/examples/steady_step.rs, so start-up and filling the pool are
+excluded. The exit code is 0 if no job exceeds its budget by more than 5 %. If valgrind is missing, or the budget is for
+another kind of processor, nothing is counted and a message is printed.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _REGION = "*counted_region*"
 
 
 class CannotCount(Exception):
-    """Nothing can be counted here, or not with numbers that could be compared."""
+    """Counting is impossible, or the counts could not be compared with the budget."""
 
 
 @dataclass(frozen=True)
 class Count:
-    """What one job took, and what it may take; no budget for a job that is new."""
+    """The instructions of one job and its budget, which is None for a new job."""
 
     job: str
     instructions: int
@@ -53,7 +53,7 @@ class Count:
 
     @property
     def verdict(self) -> str:
-        """In a word."""
+        """The comparison with the budget, as printed."""
         if self.budget is None:
             return "no budget"
         if self.ratio > 1 + ALLOWED_GROWTH:
@@ -67,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--bless", action="store_true", help="write the budget anew")
+    parser.add_argument("--bless", action="store_true", help="update the budget")
     options = parser.parse_args(arguments)
     budget = json.loads(BUDGET.read_text(encoding="utf-8")) if BUDGET.exists() else {}
     try:
@@ -82,7 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
     counts = [Count(job, count(program, job), allowed.get(job)) for job in JOBS]
     for made in counts:
         beside = "" if made.budget is None else f"{made.ratio:6.3f} of {made.budget:>12,}"
-        print(f"{made.verdict:16} {made.instructions:>12,} a step  {beside:24} {JOBS[made.job]}")
+        print(f"{made.verdict:16} {made.instructions:>12,} per step  {beside:24} {JOBS[made.job]}")
     if options.bless:
         bless(counts, {job: sizes(program, job) for job in JOBS})
         return 0
@@ -90,7 +90,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def build() -> Path:
-    """The program that takes the steps, compiled as it is shipped."""
+    """Compile the program that takes the steps, with the release profile."""
     command = ["cargo", "build", "--release", "--quiet", "--package", "sapwood", "--example", _PROGRAM]
     subprocess.run(command, cwd=REPOSITORY, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
@@ -98,15 +98,15 @@ def build() -> Path:
 
 
 def count(program: Path, job: str) -> int:
-    """Instructions of one step of a job, on average."""
+    """Average instructions per step of a job."""
     with tempfile.TemporaryDirectory() as folder:
         profile = Path(folder) / "callgrind.out"
-        said = run_callgrind(program, job, profile)
-        return instructions_of(profile.read_text(encoding="utf-8"), said)
+        output = run_callgrind(program, job, profile)
+        return instructions_of(profile.read_text(encoding="utf-8"), output)
 
 
 def run_callgrind(program: Path, job: str, profile: Path, *options: str) -> str:
-    """Write the profile of a job's counted steps; returns what the program said."""
+    """Write the profile of a job's counted steps; return the output of the program."""
     command = [
         "valgrind",
         "--tool=callgrind",
@@ -121,33 +121,33 @@ def run_callgrind(program: Path, job: str, profile: Path, *options: str) -> str:
 
 
 def sizes(program: Path, job: str) -> dict[str, float]:
-    """How much there is to compute in one step of a job, on average."""
-    said = subprocess.run([str(program), job, "sizes"], capture_output=True, text=True, check=True).stdout
-    return {what: float(number) for number, what in (line.split(maxsplit=1) for line in said.splitlines())}
+    """The average amount of work in one step of a job."""
+    output = subprocess.run([str(program), job, "sizes"], capture_output=True, text=True, check=True).stdout
+    return {what: float(number) for number, what in (line.split(maxsplit=1) for line in output.splitlines())}
 
 
-def instructions_of(profile: str, said: str) -> int:
-    """The total of a callgrind profile over the number of steps that the program said it took."""
+def instructions_of(profile: str, output: str) -> int:
+    """The total of a callgrind profile divided by the number of steps in the output of the program."""
     total = re.search(r"^(?:totals|summary): (\d+)$", profile, re.MULTILINE)
-    steps = re.match(r"(\d+) steps", said)
+    steps = re.match(r"(\d+) steps", output)
     if total is None or steps is None or int(total[1]) == 0:
         raise RuntimeError(f"callgrind counted nothing inside {_REGION}; is it still a function of {_PROGRAM}.rs?")
     return round(int(total[1]) / int(steps[1]))
 
 
-def bless(counts: list[Count], sizes_of_a_step: dict[str, dict[str, float]], path: Path = BUDGET) -> None:
-    """Write what was counted as what is allowed from now on, and how much there was to compute."""
-    told = {
+def bless(counts: list[Count], step_sizes: dict[str, dict[str, float]], path: Path = BUDGET) -> None:
+    """Write the counts as the new budget, with the amount of work per step."""
+    content = {
         "processor": processor(),
         "instructions_per_step": {made.job: made.instructions for made in counts},
-        "sizes_of_a_step": sizes_of_a_step,
+        "sizes_of_a_step": step_sizes,
     }
-    path.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     print(f"wrote {path.relative_to(REPOSITORY) if path.is_relative_to(REPOSITORY) else path}")
 
 
 def processor() -> str:
-    """The kind of processor, as far as it decides which of its code the engine runs under valgrind (no AVX-512)."""
+    """The kind of processor, as far as the engine selects its code by it (valgrind does not support AVX-512)."""
     info = Path("/proc/cpuinfo")
     flags = info.read_text(encoding="utf-8") if info.exists() else ""
     return f"{platform.machine()}{' with AVX2' if ' avx2 ' in flags else ''}"
@@ -155,12 +155,12 @@ def processor() -> str:
 
 def _require_valgrind() -> None:
     if shutil.which("valgrind") is None:
-        raise CannotCount("valgrind is not installed (on Debian and Ubuntu the package valgrind)")
+        raise CannotCount("valgrind is not installed (on Debian and Ubuntu: the package valgrind)")
 
 
 def _require_processor(blessed: str | None) -> None:
     if blessed is not None and blessed != processor():
-        raise CannotCount(f"the budget is for {blessed}, and this is {processor()}")
+        raise CannotCount(f"the budget is for {blessed}, but this machine is {processor()}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The jobs of the target table on generated data: fixed seeds, one thread, N = 1000 where nothing else is said."""
+"""The jobs of the target table on generated data: fixed seeds, one thread, N = 1000 unless stated otherwise."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from sapwood._core import Model
 from sapwood.datasets import friedman
 
 SEED = 0
-# What the particles find, and with it the cost, differs from seed to seed by a tenth: learning is timed on several.
+# The trees, and so the cost, vary by about 10 % with the seed: learning is timed with several seeds.
 _LEARNING_SEEDS = range(5)
 _POOL = 200
 
 
 def friedman_jobs(effort: Effort) -> Iterator[Measured]:
-    """Learning Friedman's function with linear leaves: 1800 steps with a full pool of 200, or 2000 keeping all.
+    """Learning Friedman's function with linear leaves: 1800 steps with a full pool of 200, or 2000 keeping every point.
 
-    The mean over several seeds of the best times of each.
+    Each time is the mean over several seeds of the best time per seed.
     """
     online: dict[str, Any] = {"max_active": _POOL, "forgetting": 1.0, "prior": "reference"}
     yield _learn("Friedman ORAND, w=200, 1800 steps", effort, {**online, "discard": "random"}, (0.20, 0.12, 20.6))
@@ -61,7 +61,7 @@ def _learn_seed(seed: int, n_before: int, n_steps: int, effort: Effort, paramete
 
 
 def wide_jobs(effort: Effort) -> Iterator[Measured]:
-    """Many inputs: the rate is stated, not promised."""
+    """Many inputs: the rate has no target."""
     n_before, n_steps = 100, effort.steps(500)
     for leaf, n_inputs in (("constant", 100), ("linear", 50)):
         rng = np.random.default_rng(SEED)
@@ -82,7 +82,7 @@ def wide_jobs(effort: Effort) -> Iterator[Measured]:
 
 
 def prediction_jobs(effort: Effort) -> Iterator[Measured]:
-    """Predicting 1000 rows with a cloud that kept 2000."""
+    """Predicting 1000 rows with a cloud that keeps 2000 active points."""
     n_learned = effort.steps(2000)
     stream = friedman(n=n_learned + effort.steps(1000), seed=SEED)
     model = _cloud(5, {"max_active": None})
@@ -108,7 +108,7 @@ def prediction_jobs(effort: Effort) -> Iterator[Measured]:
 
 
 def row_by_row(effort: Effort) -> Iterator[Measured]:
-    """What the Python layer adds to one row: ``partial_fit`` of single rows less one call of the engine for all."""
+    """Overhead of the Python layer per row: ``partial_fit`` of single rows minus one engine call for all rows."""
     stream = friedman(n=10 + effort.steps(2000), seed=SEED)
     small: dict[str, Any] = {"leaf": "constant", "n_particles": 1, "max_active": 10, "random_state": SEED}
 

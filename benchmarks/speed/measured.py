@@ -1,4 +1,4 @@
-"""One line of the table of jobs."""
+"""One row of the table of jobs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ class Effort:
     Attributes
     ----------
     n_runs : int
-        The best of so many.
+        Number of runs, of which the best counts.
     n_rows : int
         Rows of ELEC2.
     n_long : int
-        Rows of the curve against time.
+        Rows of the curve over time.
     quick : bool
-        Whether it only has to run: few steps, few sizes.
+        Whether to check only that everything runs: few steps, few sizes.
     """
 
     n_runs: int
@@ -28,19 +28,19 @@ class Effort:
     quick: bool = False
 
     def steps(self, n: int) -> int:
-        """So many steps, or a few."""
+        """``n`` steps, or a few if quick."""
         return max(20, n // 50) if self.quick else n
 
     def some(self, sizes: list[int]) -> list[int]:
-        """These sizes, or the smallest two."""
+        """These sizes, or the smallest two if quick."""
         return sizes[:2] if self.quick else sizes
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One line of the table. ``value`` and the targets are in ``unit``.
+    """One row of the table. ``value`` and the targets are in ``unit``.
 
-    ``r_package`` is what the R package dynaTree 1.2-17 took for the same work on a machine of the same kind.
+    ``r_package`` is the value for the R package dynaTree 1.2-17 on the same work and the same kind of machine.
     """
 
     job: str
@@ -63,20 +63,20 @@ class Measured:
         return self.value / self.r_package if self.more_is_better else self.r_package / self.value
 
     def reached(self, goal: float | None) -> bool | None:
-        """Whether a goal was reached; None where there is none."""
+        """Whether a goal was reached; None if there is no goal."""
         if goal is None:
             return None
         return self.value >= goal if self.more_is_better else self.value <= goal
 
     @property
     def verdict(self) -> str:
-        """The highest goal that was reached, in a word; nothing where there is no goal."""
+        """The highest goal that was reached; empty if there is no goal."""
         if self.target is None:
             return ""
         return "stretch" if self.reached(self.stretch) else "reached" if self.reached(self.target) else "missed"
 
     def as_record(self) -> dict[str, Any]:
-        """The line as it is stored."""
+        """The row in the form in which it is stored."""
         return {
             "job": self.job,
             "ratio_to_r_package": self.ratio_to_r,

@@ -1,4 +1,4 @@
-"""The tables of docs/performance.md, written from the stored results between the marks that name them."""
+"""Fills the tables of docs/performance.md, between the comments that name them, from the stored results."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _ABSENT = "–"
 
 
 def write() -> Path:
-    """Write the tables into the page, and return the page's path."""
+    """Write the tables into the page, and return the path of the page."""
     PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     return PAGE
 
 
 def filled(text: str) -> str:
-    """A page's text with every table made anew.
+    """The text of a page with every table replaced.
 
     Raises
     ------
     ValueError
-        If a table has no place in the page, or two.
+        If the page does not have exactly one place for a table.
     """
     tables = {
         "jobs": _jobs(_read("jobs"), _read("jobs-epyc")),
@@ -44,7 +44,7 @@ def filled(text: str) -> str:
             f"(?<=<!-- {name} -->\n).*?(?=\n<!-- /{name} -->)", lambda _, table=table: table, text, flags=re.DOTALL
         )
         if n_places != 1:
-            raise ValueError(f"the page has {n_places} places for the table of {name}, and should have one")
+            raise ValueError(f"the page has {n_places} places for the table of {name}; it must have exactly one")
     return text
 
 
@@ -57,7 +57,7 @@ def _stored(part: str) -> Any:
 
 
 def _jobs(now: dict[str, Any], elsewhere: dict[str, Any]) -> Iterator[str]:
-    """What was measured last, and what an earlier engine took on another processor."""
+    """The latest measurements, beside those of an earlier engine on another processor."""
     others = {job["job"]: job for job in elsewhere["jobs"]}
     yield f"| job | R package | target | stretch | {_where(now)} | | {_where(elsewhere)} | |"
     yield "|---|---|---|---|---|---|---|---|"
@@ -131,7 +131,7 @@ def _count(value: float) -> str:
 
 
 def _quantity(value: float | None, unit: str) -> str:
-    """A number with its unit, to about two figures of a time and whole rows."""
+    """A number with its unit: times to two or three digits, rates in whole rows."""
     if value is None:
         return _ABSENT
     if unit == "s":

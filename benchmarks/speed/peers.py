@@ -1,4 +1,4 @@
-"""Peers beside Sapwood on ELEC2, in the same run: rate and log loss."""
+"""Rate and log loss of Sapwood and its peers on ELEC2, measured in the same run."""
 
 from __future__ import annotations
 
@@ -27,20 +27,21 @@ NAMES = (
 
 
 def compare(n_rows: int, names: tuple[str, ...] = NAMES) -> list[dict[str, Any]]:
-    """Each method once over the first rows of ELEC2, forecast then learned; ratios are to Sapwood's rate.
+    """Run each method once over the first rows of ELEC2, test-then-train; ratios are relative to Sapwood's rate.
 
-    Rates are by processor time, of all threads that a library starts; the clock's are stored beside them.
+    Rates are per second of processor time, summed over all threads of a library; rates by wall-clock time are stored
+    as well.
     """
     try:
         stream = problem("elec2_paper", n_rows)
     except Unavailable as reason:
-        print(f"peers on ELEC2: left out. {reason}")
+        print(f"peers on ELEC2: skipped. {reason}")
         return []
     methods: dict[str, Method] = {method.name: method for method in [*available(), *_only_here()]}
     lines: list[dict[str, Any]] = []
     for name in names:
         if name not in methods:
-            print(f"{name}: not installed, left out")
+            print(f"{name}: not installed, skipped")
             continue
         lines.append(_line(methods[name], stream, lines[0] if lines else None))
     return lines
@@ -83,7 +84,7 @@ class PartialFitPeer(Peer):
         if not self._learned:
             return None
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # a variance of one row is zero
+            warnings.simplefilter("ignore", RuntimeWarning)  # the variance of a single row is zero
             return self._model.predict_proba(row)[0]
 
     def learn(self, row: Floats, target: float) -> None:
@@ -97,7 +98,7 @@ class PartialFitPeer(Peer):
 
 
 def _only_here() -> list[Method]:
-    """Peers that the quality suite does not have: river's SRP, which is slow, and what scikit-learn calls online."""
+    """Peers that the quality suite leaves out: river's SRP, which is slow, and scikit-learn's online classifiers."""
     from sklearn.linear_model import SGDClassifier
     from sklearn.naive_bayes import GaussianNB
 

@@ -1,4 +1,4 @@
-"""The scaling curves as one picture."""
+"""The scaling curves as one figure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COLUMNS = 4
 
 
 def draw(curves: list[Curve], path: Path) -> None:
-    """One panel a curve, both axes logarithmic, beside the growth that is promised."""
+    """One panel per curve on log-log axes, with the allowed growth for comparison."""
     from matplotlib.figure import Figure
 
     n_rows = -(-len(curves) // _COLUMNS)

@@ -1,10 +1,10 @@
-"""Where the instructions of a step go, by the part of the engine that they were written in.
+"""The instructions of a step, by part of the engine.
 
-    python -m benchmarks.speed.profile      count, print, and store in benchmarks/speed/results/profile.json
+    python -m benchmarks.speed.profile      count, print and store in benchmarks/speed/results/profile.json
 
-Counted by callgrind as the budget is (see ``instructions``), in a program that is compiled as it is shipped but for
-its line tables. Code that was inlined counts where it was written; the standard library's, where it is used. Needs
-valgrind and addr2line.
+Counted by callgrind like the budget (see ``instructions``), in a release build with line tables. Inlined code is
+attributed to the file it was written in, code of the standard library to the file that uses it. Needs valgrind and
+addr2line.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ _SOURCES = "crates/sapwood/src/"
 _OUTSIDE = "copying and clearing memory"
 _OTHER = "everything else"
 
-# The first that a source file's path begins with.
+# A source file belongs to the first prefix that matches its path.
 PARTS = {
     "cloud/propose/": "grow proposals: cuts, counts and sums",
-    "cloud/propagate/": "prunes, weights of moves, moves",
-    "cloud/landing.rs": "trees and leaves: walking, changing, copying",
-    "cloud/weigh.rs": "visits to leaves, taking the point in",
-    "cloud/alike.rs": "finding leaves that are alike",
-    "cloud/evidence.rs": "putting leaves in line",
-    "leaf/batch.rs": "putting leaves in line",
+    "cloud/propagate/": "prune proposals, move weights, moves",
+    "cloud/landing.rs": "trees and leaves: traversal, updates, copies",
+    "cloud/weigh.rs": "visiting leaves, inserting the point",
+    "cloud/alike.rs": "deduplicating leaves",
+    "cloud/evidence.rs": "gathering leaves into batches",
+    "leaf/batch.rs": "gathering leaves into batches",
     "cloud/retire.rs": "retiring a point",
-    "leaf/": "evidences, and what else a leaf computes",
+    "leaf/": "evidences and other leaf computations",
     "num/": "logarithms, gammas, exponentials",
-    "tree/": "trees and leaves: walking, changing, copying",
-    "pool/": "the pool and its order",
+    "tree/": "trees and leaves: traversal, updates, copies",
+    "pool/": "the pool and its sort orders",
     "rng.rs": "random numbers",
-    "cloud/": "resampling and the frame of a step",
+    "cloud/": "resampling and the rest of the step",
 }
 
 
@@ -53,8 +53,8 @@ def main() -> int:
     for job in JOBS:
         with tempfile.TemporaryDirectory() as folder:
             profile = Path(folder) / "callgrind.out"
-            said = run_callgrind(program, job, profile, "--dump-instr=yes", "--compress-pos=no")
-            n_steps = int(said.split()[0])
+            output = run_callgrind(program, job, profile, "--dump-instr=yes", "--compress-pos=no")
+            n_steps = int(output.split()[0])
             costs = {what: cost / n_steps for what, cost in _by_part(profile, program).most_common()}
         profiles[job] = costs
         print(JOBS[job])
@@ -79,13 +79,13 @@ def _by_part(profile: Path, program: Path) -> Counter[str]:
 
 
 def own_costs(profile: str, program: str) -> Iterator[tuple[bool, str, int]]:
-    """Whether it is in the program, address and cost of every instruction in a callgrind profile, calls left out."""
+    """Own cost of every instruction of a callgrind profile: whether it is in the program, its address and its cost."""
     names: dict[str, str] = {}
     in_program = called = False
     for line in profile.splitlines():
         if line.startswith(("ob=", "cob=")):
             where, number, spelled = re.findall(r"(c?ob)=(\(\d+\))?\s*(.*)", line)[0]
-            # Names are spelled out once, maybe where something in them is called, and then go by their number.
+            # A name is spelled out once, possibly at a call, and abbreviated by its number from then on.
             full = names.setdefault(number, spelled) if number else spelled
             if where == "ob":
                 in_program = full.endswith(program)
@@ -99,21 +99,22 @@ def own_costs(profile: str, program: str) -> Iterator[tuple[bool, str, int]]:
 
 
 def _written_in(program: Path, addresses: list[str]) -> Iterator[tuple[str, str | None]]:
-    """By address, the file of the engine that the instruction was written in, the innermost of those inlined there."""
+    """For each address, the source file of the engine, the innermost if code was inlined."""
     command = ["addr2line", "--exe", str(program), "--inlines", "--addresses"]
-    said = subprocess.run(command, input="\n".join(addresses), capture_output=True, text=True, check=True).stdout
-    places = iter(re.split(r"^(0x[0-9a-f]+)\n", said, flags=re.MULTILINE)[1:])
+    output = subprocess.run(command, input="\n".join(addresses), capture_output=True, text=True, check=True).stdout
+    places = iter(re.split(r"^(0x[0-9a-f]+)\n", output, flags=re.MULTILINE)[1:])
     for address, (_, lines) in zip(addresses, zip(places, places, strict=True), strict=True):
         own = re.search(f"{_SOURCES}([^:\n]+)", lines)
         yield address, own and own[1]
 
 
 def part_of(path: str | None) -> str:
-    """What a source file of the engine is for.
+    """The part of the engine that a source file belongs to.
 
     Examples
     --------
     >>> from benchmarks.speed.profile import part_of
+    >>> part_of("cloud/propose/keys.rs")
     'grow proposals: cuts, counts and sums'
     >>> part_of(None)
     'everything else'

@@ -1,4 +1,4 @@
-"""How the cost of one observation grows: with t, N, w, p and the number of classes; and prediction with rows."""
+"""Cost of one observation against t, N, w, p and the number of classes, and of prediction against the batch size."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ Floats = NDArray[np.float64]
 Start = Callable[[int], Model]  # from a seed
 
 _SEED = 0
-# Trees take different shapes by chance, and a shape may cost twice what another does.
+# Trees take different shapes by chance, and one shape may cost twice as much as another.
 _N_SHAPES = 4
-_LOOKS = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000]
-_BLOCK = 1_000  # rows made at a time
-# Blocks timed at each look at time: shapes come and go along thousands of rows, and cost what they cost.
-_LOOK = 20
+_CHECKPOINTS = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000]
+_BLOCK = 1_000  # rows generated at a time
+# Blocks timed at each checkpoint: shapes change over thousands of rows, and the cost with them.
+_TIMED_BLOCKS = 20
 
 
 @dataclass(frozen=True)
 class Curve:
     """Microseconds of processor time per observation (or per predicted row) against one quantity.
 
-    ``most`` is the exponent that the growth may have; None where nothing is promised. ``detail`` holds whatever else
-    was measured at the same points.
+    ``most`` is the largest allowed exponent; None where there is no limit. ``detail`` holds other measurements at the
+    same points.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Curve:
         return float(np.polyfit(np.log(self.x), np.log(self.microseconds), 1)[0])
 
     def as_record(self) -> dict[str, Any]:
-        """The curve as it is stored."""
+        """The curve in the form in which it is stored."""
         return {
             "name": self.name,
             "against": self.against,
@@ -61,8 +61,8 @@ class Curve:
             **self.detail,
         }
 
-    def told(self) -> str:
-        """The curve in a line."""
+    def summary(self) -> str:
+        """The curve in one line."""
         promise = "" if self.most is None else f" (at most {self.most:g})"
         points = "  ".join(f"{x:,.0f}: {cost:.1f}" for x, cost in zip(self.x, self.microseconds, strict=True))
         return f"{self.name:32} exponent {self.slope:5.2f}{promise:15} us by {self.against}: {points}"
@@ -120,43 +120,45 @@ def against_classes(effort: Effort) -> Curve:
 
 
 def prediction(effort: Effort) -> Curve:
-    """Cost of one predicted row (mean and variance) against how many are asked for at once."""
+    """Cost per predicted row (mean and variance) against the number of rows per call."""
     stream = friedman(n=effort.steps(1000), seed=_SEED)
     model = _cloud(5, leaf="linear", n_particles=1000, max_active=None)(_SEED)
     model.learn(stream.X, stream.y)
     sizes = effort.some([1, 10, 100, 1000, 10_000])
     x = np.random.default_rng(_SEED).random((sizes[-1], 5))
     cost = [
-        best_of(effort.n_runs, partial(model.predictive, x[:n]), lambda asked: asked.var()).cpu_seconds / n * 1e6
+        best_of(effort.n_runs, partial(model.predictive, x[:n]), lambda predictive: predictive.var()).cpu_seconds
+        / n
+        * 1e6
         for n in sizes
     ]
     return _curve("prediction, 1000 particles", "rows at once", 0.0, sizes, cost)
 
 
 def against_time(effort: Effort) -> Curve:
-    """Cost against t: the same stream without end, a bank of two pools with as many copies as average their shapes out.
+    """Cost against t on an endless stream, for a bank of two pools with enough copies to average over tree shapes.
 
-    The model is saved at each look. When all are there, copies of each learn the rows that follow, in turns: a busy
-    minute then slows all of them and does not pass for the slowness of one.
+    The model is saved at each checkpoint. Afterwards every saved model learns the rows that follow its checkpoint,
+    interleaved, so that a busy minute affects all of them alike.
     """
-    looks = [t for t in _LOOKS if t <= effort.n_long] or [effort.n_long]
+    checkpoints = [t for t in _CHECKPOINTS if t <= effort.n_long] or [effort.n_long]
     settings: dict[str, Any] = {"n_particles": 20, "max_active": [25, 100], "copies": 10, "random_state": _SEED}
     model = DynamicTreeRegressor(**settings)._start(5)
-    kept, memory, done = [], [], 0
-    for t in looks:
+    saved, memory, done = [], [], 0
+    for t in checkpoints:
         for block in range(done // _BLOCK, t // _BLOCK):
             model.learn(*_block(block))
         done = t // _BLOCK * _BLOCK
-        kept.append((done, model.save(b"")))
+        saved.append((done, model.save(b"")))
         memory.append(round(resident_megabytes(), 1))
-    n_blocks = 1 if effort.quick else _LOOK
-    seconds = np.array([[_time_ahead(*look, n_blocks) for look in kept] for _ in range(effort.n_runs)])
+    n_blocks = 1 if effort.quick else _TIMED_BLOCKS
+    seconds = np.array([[_time_ahead(*checkpoint, n_blocks) for checkpoint in saved] for _ in range(effort.n_runs)])
     cost = seconds.min(axis=0) / (n_blocks * _BLOCK) * 1e6
-    return _curve("time", "t", 0.0, looks, cost.tolist(), {"resident_megabytes": memory})
+    return _curve("time", "t", 0.0, checkpoints, cost.tolist(), {"resident_megabytes": memory})
 
 
 def _time_ahead(done: int, saved: bytes, n_blocks: int) -> float:
-    """Processor seconds that a saved model takes for the blocks that follow."""
+    """Processor seconds that a saved model takes to learn the next blocks."""
     rows = _blocks(done // _BLOCK, n_blocks)
     return best_of(1, lambda: Model.load(saved)[0], lambda copy: copy.learn(*rows), warm_up=False).cpu_seconds
 
@@ -179,7 +181,7 @@ def _regression(n: int, p: int, seed: int = _SEED) -> tuple[Floats, Floats]:
 
 
 def _block(ix: int) -> tuple[Floats, Floats]:
-    """The rows of the endless stream from ``ix * _BLOCK`` on."""
+    """One block of the endless stream, from row ``ix * _BLOCK``."""
     return _regression(_BLOCK, 5, seed=ix)
 
 
@@ -199,7 +201,7 @@ def _cloud(n_inputs: int, **parameters: Any) -> Start:
 
 
 def _step_cost(start: Start, x: Floats, y: Floats, n_before: int, n_runs: int) -> float:
-    """Microseconds a row once the pool is full, on average over the shapes that trees take."""
+    """Microseconds per row once the pool is full, averaged over several tree shapes."""
 
     def full(seed: int) -> Model:
         model = start(seed)

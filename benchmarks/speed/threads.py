@@ -1,4 +1,4 @@
-"""Two threads against one on the default bank, by the clock: alone, and while others keep every core busy."""
+"""Wall-clock speed-up of two threads on the default bank: on an idle machine, and with every core busy."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from sapwood._core import Model
 from sapwood.datasets import friedman
 
 _SEED = 0
-_N_BEFORE = 500  # rows learned before: the first ones cost little, and there is little to share
+_N_BEFORE = 500  # rows learned before timing: the first rows are cheap and leave little work to share
 
 
 def thread_jobs(effort: Effort) -> Iterator[Measured]:
-    """The ratio of times; the first is to be read on a quiet machine."""
+    """The ratios of times; the first is meaningful only on an idle machine."""
     yield _ratio("default bank: two threads over one", effort, 1.6)
     with busy_cores():
         yield _ratio("default bank: two threads over one, every core busy", effort, 1.0)
@@ -46,11 +46,11 @@ def _ratio(name: str, effort: Effort, target: float) -> Measured:
 
 @contextmanager
 def busy_cores() -> Iterator[None]:
-    """A process on every core that does nothing but count."""
-    counting = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
+    """Keep every core busy with a process that loops."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
     try:
         yield
     finally:
-        for process in counting:
+        for process in loops:
             process.kill()
             process.wait()

@@ -1,4 +1,4 @@
-"""How time is taken: a warm-up, then the best of several, because a neighbour can only make a run slower."""
+"""Timing: a warm-up, then the best of several runs, because other load can only make a run slower."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Timing:
     Attributes
     ----------
     seconds : float
-        Shortest time on the clock.
+        Shortest wall-clock time.
     cpu_seconds : float
-        Shortest processor time, of all threads. On a busy machine the one to compare for work on one thread.
+        Shortest processor time, summed over threads. On a busy machine, compare this for single-threaded work.
     """
 
     seconds: float
@@ -28,14 +28,14 @@ class Timing:
     n_runs: int
 
     def as_record(self) -> dict[str, Any]:
-        """The timing as it is stored."""
+        """The timing in the form in which it is stored."""
         return {"seconds": self.seconds, "cpu_seconds": self.cpu_seconds, "n_runs": self.n_runs}
 
 
 def best_of(
     n_runs: int, prepare: Callable[[], Prepared], work: Callable[[Prepared], object], *, warm_up: bool = True
 ) -> Timing:
-    """Time ``work`` on what ``prepare`` makes, afresh for each run; only the work is timed.
+    """Time ``work`` on a new result of ``prepare`` for each run; only the work is timed.
 
     Examples
     --------
@@ -49,9 +49,9 @@ def best_of(
 def interleaved(
     n_runs: int, prepare: Callable[[], Prepared], works: list[Callable[[Prepared], object]], *, warm_up: bool = True
 ) -> list[Timing]:
-    """The same for several pieces of work that are to be compared, one after the other in each run.
+    """Time several pieces of work that are to be compared, one after the other within each run.
 
-    A neighbour that is loud for a while is then loud for all of them.
+    Temporary load on the machine then affects all of them.
 
     Examples
     --------

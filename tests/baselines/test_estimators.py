@@ -1,4 +1,4 @@
-"""Manners common to both classifiers."""
+"""Behaviour common to both classifiers."""
 
 from __future__ import annotations
 

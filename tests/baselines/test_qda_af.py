@@ -1,4 +1,4 @@
-"""QDA-AF: batch QDA where nothing changes, and quick to forget where something does."""
+"""QDA-AF: batch QDA where nothing changes, and fast forgetting where something does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recursions with forgetting: equal to the weighted sums they stand for, derivatives equal to differences."""
+"""The recursions with forgetting: equal to the weighted sums they stand for, derivatives to finite differences."""
 
 from __future__ import annotations
 

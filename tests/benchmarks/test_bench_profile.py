@@ -48,9 +48,9 @@ def test_every_rule_is_about_a_source_that_there_is() -> None:
     ("path", "part"),
     [
         ("cloud/propose/keys.rs", "grow proposals: cuts, counts and sums"),
-        ("cloud/mod.rs", "resampling and the frame of a step"),
-        ("leaf/batch.rs", "putting leaves in line"),
-        ("leaf/gaussian/mod.rs", "evidences, and what else a leaf computes"),
+        ("cloud/mod.rs", "resampling and the rest of the step"),
+        ("leaf/batch.rs", "gathering leaves into batches"),
+        ("leaf/gaussian/mod.rs", "evidences and other leaf computations"),
         ("config.rs", "everything else"),
     ],
 )

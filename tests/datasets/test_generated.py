@@ -1,4 +1,4 @@
-"""The generated streams: their draws to the letter, their laws, and the registry."""
+"""The generated streams: their exact draws, their distributions, and the registry."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def test_no_file_and_no_network(tmp_path, monkeypatch):
         raise URLError("unreachable")
 
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", offline)
-    with pytest.raises(FileNotFoundError, match=r"fetching data set 44 from OpenML failed .*unreachable"):
+    with pytest.raises(FileNotFoundError, match=r"downloading data set 44 from OpenML failed .*unreachable"):
         load("spambase", tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Everything that is run: Sapwood, the baselines, and the peers that are installed."""
+"""All methods: Sapwood, the baselines, and the peers that are installed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["PEER_LIBRARIES", "Method", "Run", "available", "missing_libraries"]
 
 
 def missing_libraries() -> list[str]:
-    """Peer libraries that are not installed here."""
+    """Peer libraries that are not installed."""
     return [library for library in PEER_LIBRARIES if find_spec(library) is None]
 
 
 def available() -> list[Method]:
-    """Ours, the baselines and every peer that can run here, quick libraries first."""
+    """Ours, the baselines and every installed peer, fast libraries first."""
     methods: list[Method] = [*OURS, *BASELINES]
     if find_spec("vowpalwabbit"):
         from benchmarks.quality.methods.vowpal_wabbit import VOWPAL

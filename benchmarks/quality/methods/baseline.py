@@ -1,4 +1,4 @@
-"""Forecasts that need no learner: no change, majority or mean, and recursive least squares."""
+"""Simple references: no change, running mean or class frequencies, and recursive least squares."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _run(regression: Callable[[], Any], classification: Callable[[int], Any]) ->
 
 
 class RecursiveLeastSquares(Peer):
-    """Least squares over all rows so far, one rank-one update a row."""
+    """Least squares over all rows so far, one rank-one update per row."""
 
     def __init__(self, n_inputs: int, ridge: float = 1e-3) -> None:
         self.settings = {"ridge": ridge}

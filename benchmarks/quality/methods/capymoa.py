@@ -1,4 +1,4 @@
-"""CapyMOA's learners (Java), with their own defaults but for the ensemble sizes that their names say."""
+"""CapyMOA's learners (Java) with their own defaults, except for the ensemble sizes given in their names."""
 
 from __future__ import annotations
 

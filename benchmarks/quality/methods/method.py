@@ -1,4 +1,4 @@
-"""What a method is, what a run of it gives, and the row-by-row loop that all peers share."""
+"""Methods, the results of their runs, and the test-then-train loop that all peers share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sapwood.metrics import ClassForecast, RegressionForecast
 Floats = NDArray[np.float64]
 
 SEED = 0
-FLOOR = 1e-3  # smallest probability a peer is held to: most announce zeros, and one would make the log loss infinite
+FLOOR = 1e-3  # lower bound for the probabilities of peers: a single zero would make the log loss infinite
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,15 +29,15 @@ class Run:
     Attributes
     ----------
     forecast : RegressionForecast or ClassForecast
-        Every row, forecast before it was learned.
+        The forecast of every row, made before it was learned.
     seconds, cpu_seconds : float
-        Time of forecasting and learning all rows; the inputs were brought into the library's own form before.
+        Time to forecast and learn all rows, without converting the inputs to the library's own form.
     model_bytes : int or None
-        Size of the saved model at the end; None where the library cannot save it.
+        Size of the saved model at the end; None if the library cannot save it.
     settings : dict
-        What the method was run with.
+        The settings of the method.
     n_replaced : int
-        Forecasts that were not finite numbers (or not probabilities) and were replaced by the last target (or by
+        Number of forecasts that were not finite (or not probabilities) and were replaced by the last target (or by
         equal probabilities).
     """
 
@@ -51,7 +51,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Method:
-    """Something that can be run on the problems of one task.
+    """A method that can be run on the problems of one task or both.
 
     Attributes
     ----------
@@ -60,9 +60,9 @@ class Method:
     library : str
         Package it comes from.
     regression, classification : bool
-        Tasks it can do.
+        Tasks it supports.
     forms : tuple of str
-        Forms of the inputs it is tried with; with the last target too on problems in time order.
+        Forms of the inputs to try; on problems in time order each is tried with the last target as well.
     run : callable
         ``run(problem, form)``.
     """
@@ -76,7 +76,7 @@ class Method:
     takes_last: bool = True
 
     def suits(self, problem: Problem) -> bool:
-        """Whether it does this problem's task."""
+        """Whether it supports the task of this problem."""
         return self.regression if problem.is_regression else self.classification
 
     def forms_for(self, problem: Problem) -> list[str]:
@@ -86,7 +86,7 @@ class Method:
 
 
 class Peer(ABC):
-    """A learner of another library, wrapped so that one loop can run it. One instance sees one stream."""
+    """A learner of another library, wrapped for the shared loop. An instance is used for one stream."""
 
     settings: dict[str, Any]
 
@@ -96,7 +96,7 @@ class Peer(ABC):
 
     @abstractmethod
     def forecast(self, row: Any) -> Any:
-        """A number, or one probability for each class."""
+        """A number, or one probability per class."""
 
     @abstractmethod
     def learn(self, row: Any, target: float) -> None:
@@ -104,7 +104,7 @@ class Peer(ABC):
 
     @abstractmethod
     def n_bytes(self) -> int | None:
-        """Size of the saved model, None where it cannot be saved."""
+        """Size of the saved model; None if it cannot be saved."""
 
 
 def peer(
@@ -115,7 +115,7 @@ def peer(
     classification: Callable[[Problem, int], Peer] | None = None,
     scale_matters: bool = False,
 ) -> Method:
-    """A method that starts a peer for each run; ``scale_matters`` has it tried with standardised inputs too."""
+    """A method that creates a peer for each run; with ``scale_matters`` it is tried on standardised inputs as well."""
 
     def run(problem: Problem, form: str) -> Run:
         start = regression if problem.is_regression else classification
@@ -144,7 +144,7 @@ def prequential(learner: Peer, problem: Problem, x: Floats) -> Run:
 
 
 def regression_forecast(problem: Problem, points: list[Any]) -> tuple[RegressionForecast, int]:
-    """Points with the distribution of their own errors, and how many points were no numbers."""
+    """Points with the distribution of their own errors, and how many points were not finite."""
     point = np.array(points, dtype=np.float64)
     broken = ~np.isfinite(point)
     last = np.concatenate([[0.0], problem.y[:-1]])
@@ -152,7 +152,7 @@ def regression_forecast(problem: Problem, points: list[Any]) -> tuple[Regression
 
 
 def class_forecast(problem: Problem, probabilities: list[Any]) -> tuple[ClassForecast, int]:
-    """Probabilities made proper: short or empty rows filled, none below the floor; and how many rows had none."""
+    """Valid probabilities, none below the floor, and how many rows had none that could be used."""
     n, n_classes = len(problem), problem.n_classes
     proba = np.zeros((n, n_classes))
     for t, row in enumerate(probabilities):

@@ -1,4 +1,4 @@
-"""Sapwood with all defaults, as the prequential loop runs it: labels arrive at once, so lags are on."""
+"""Sapwood with all defaults, as the prequential loop runs it: labels arrive immediately, so lags are on."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ POINT_SUFFIX = ", mean only"
 
 
 def start(problem: Problem, seed: int = SEED, **parameters: Any) -> Model:
-    """A model that has seen nothing, with the defaults of the prequential loop unless ``parameters`` say otherwise."""
+    """A new model with the defaults of the prequential loop, overridden by ``parameters``."""
     estimator = DynamicTreeRegressor if problem.is_regression else DynamicTreeClassifier
     parameters = {"lags": "auto", "random_state": seed, **parameters}
     return estimator(**parameters)._start(problem.X.shape[1], problem.n_classes, problem.n_classes)
 
 
 def forecast_then_learn(problem: Problem, model: Model) -> RegressionForecast | ClassForecast:
-    """Forecast each row, with all that is scored, then learn it."""
+    """Forecast each row, with everything that is scored, then learn it."""
     x, y = problem.X, problem.y
     if problem.is_regression:
         ahead = model.forecast_then_learn(x, y, x, y, levels=_LEVELS, pit=True, crps=True)
@@ -37,7 +37,7 @@ def forecast_then_learn(problem: Problem, model: Model) -> RegressionForecast | 
 
 
 def bank(model: Model) -> list[dict[str, Any]]:
-    """What the bank is made of, for the record."""
+    """The members of the bank, for the record."""
     members = (model.member_config(i) for i in range(model.n_members))
     return [
         {
@@ -53,15 +53,15 @@ def bank(model: Model) -> list[dict[str, Any]]:
 
 
 def point_only(run: Run) -> Run:
-    """The same run as if only its mean were known, with the distribution of its own last errors."""
+    """The same run with only its mean, and the distribution of its own recent errors."""
     assert isinstance(run.forecast, RegressionForecast)
-    lent = residual_forecast(run.forecast.y, run.forecast.mean)
-    return Run(lent, run.seconds, run.cpu_seconds, run.model_bytes, run.settings)
+    forecast = residual_forecast(run.forecast.y, run.forecast.mean)
+    return Run(forecast, run.seconds, run.cpu_seconds, run.model_bytes, run.settings)
 
 
 def _with(**parameters: Any) -> Any:
     def run(problem: Problem, form: str) -> Run:
-        # Timed like the peers: forecast and learn. The exact CRPS and quantiles of every row are the suite's wish, so a
+        # Timed like the peers: forecast and learn. Only the suite needs the exact CRPS and quantiles of every row, so
         # regression is timed in a pass without them.
         x, y = problem.X, problem.y
         model = start(problem, **parameters)

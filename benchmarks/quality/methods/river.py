@@ -1,4 +1,4 @@
-"""River's learners, with their own defaults."""
+"""River's learners with their own defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vowpal Wabbit: online linear learning on crosses of the inputs."""
+"""Vowpal Wabbit: online linear learning with interactions of the inputs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from benchmarks.machine import version_of
 from benchmarks.quality.methods.method import Floats, Method, Peer, peer
 from benchmarks.quality.problems import Problem
 
-_MOST_INPUTS_FOR_CUBES = 20  # beyond, triples of inputs are tens of thousands of features a row
+_MOST_INPUTS_FOR_CUBES = 20  # more would give tens of thousands of triples per row
 
 
 class VowpalPeer(Peer):
-    """Rows are lines of text, label apart."""
+    """Rows are lines of text without the label."""
 
     def __init__(self, problem: Problem, n_inputs: int) -> None:
         self._n_classes = problem.n_classes

@@ -1,4 +1,4 @@
-"""What both discriminants share: scikit-learn's manners, labels that appear late, and the prequential loop."""
+"""The base class of both discriminants: the scikit-learn interface, new labels, and the prequential loop."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ def in_interval(name: str, value: float, low: float, high: float) -> None:
 
 
 class StreamingDiscriminant(ClassifierMixin, BaseEstimator, ABC):
-    """Learns rows one at a time; its classes are kept sorted, and new ones are let in whenever they come."""
+    """A classifier that learns rows one at a time. Its classes are sorted; new ones may appear at any time."""
 
     classes_: NDArray[Any]
     n_features_in_: int
 
     @abstractmethod
     def _start(self, n_inputs: int) -> None:
-        """Check the parameters and begin with no rows and no classes."""
+        """Validate the parameters and reset to no rows and no classes."""
 
     @abstractmethod
     def _place(self, old: NDArray[np.intp], n_classes: int) -> None:
-        """Move the classes so far to the positions ``old`` among ``n_classes``; the others are new."""
+        """Move the known classes to the positions ``old`` of ``n_classes``; the others are new."""
 
     @abstractmethod
     def _ln_joint(self, x: Floats) -> Floats:
-        """Log of (class share times class density) of every row and class, up to a constant a row."""
+        """Log of class share times class density for every row and class, up to a constant per row."""
 
     @abstractmethod
     def _learn(self, x: Floats, label: int) -> None:
         """Learn one row."""
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> StreamingDiscriminant:
-        """Start afresh and learn all rows in order.
+        """Reset and learn all rows in order.
 
         Parameters
         ----------
@@ -60,14 +60,14 @@ class StreamingDiscriminant(ClassifierMixin, BaseEstimator, ABC):
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> StreamingDiscriminant:
-        """Learn some more rows in order.
+        """Learn further rows in order.
 
         Parameters
         ----------
         X : array-like of shape (n, p)
         y : array-like of shape (n,)
         classes : array-like, optional
-            Labels that may come. Others are let in when they come.
+            Labels that may appear. Others are added when they appear.
 
         Returns
         -------
@@ -86,7 +86,7 @@ class StreamingDiscriminant(ClassifierMixin, BaseEstimator, ABC):
         X : array-like of shape (n, p)
         y : array-like of shape (n,)
         classes : array-like, optional
-            Labels that may come.
+            Labels that may appear.
 
         Returns
         -------
@@ -125,8 +125,8 @@ class StreamingDiscriminant(ClassifierMixin, BaseEstimator, ABC):
         -------
         ndarray of shape (n,)
         """
-        likeliest = np.argmax(self.predict_proba(X), axis=1)
-        labels: NDArray[Any] = self.classes_[likeliest]
+        most_probable = np.argmax(self.predict_proba(X), axis=1)
+        labels: NDArray[Any] = self.classes_[most_probable]
         return labels
 
     def _begin(

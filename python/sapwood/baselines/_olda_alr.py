@@ -22,8 +22,8 @@ class OLDAALR(StreamingDiscriminant):
 
     ``rho <- rho^(1 + e_before - e_now)``,
 
-    so that rising errors raise it (rho < 1) and falling errors lower it; since the changes of e add up, rho remains
-    near ``rate^exp(e_start - e_now)``. It starts to move when the window is full.
+    so that rising errors raise it (rho < 1) and falling errors lower it. Since the changes of e add up, rho stays
+    close to ``rate^exp(e_start - e_now)``. It is constant until the window is full.
 
     Let ``rho_n = max(rho, 1/n)`` after n rows in all and ``rho_k = max(rho, 1/n_k)`` after n_k rows of the class, so
     that estimates begin as plain averages. With ``d = x - m_k`` before the update,
@@ -32,25 +32,25 @@ class OLDAALR(StreamingDiscriminant):
     ``share_j <- share_j + rho_n (1[j = k] - share_j)``.
 
     With rho = 0 these are exactly the estimates of linear discriminant analysis. The covariance used is
-    ``C = (S + rho_n D) / (1 + rho_n)``, D the columns' overall variances: one row's worth keeps it invertible. It is
-    solved afresh at each row, which gives what updating its inverse would, without the rounding errors adding up. A
-    class not yet seen has the mean of all rows.
+    ``C = (S + rho_n D) / (1 + rho_n)``, where D holds the overall variances of the columns with the weight of one row,
+    which keeps C invertible. The linear system is solved for each row: the result is that of updating the inverse, but
+    rounding errors do not accumulate. A class without rows has the mean of all rows.
 
     Parameters
     ----------
     rate : float
-        Learning rate at the start, between 0 and 1.
+        Initial learning rate, between 0 and 1.
     window : int
-        Forecasts over which the error is taken.
+        Number of forecasts over which the error is computed.
     rate_min, rate_max : float
         Limits of the learning rate.
 
     Attributes
     ----------
     classes_ : ndarray
-        Labels so far, sorted.
+        Labels seen so far, sorted.
     rate_ : float
-        Learning rate now.
+        Current learning rate.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class OLDAALR(StreamingDiscriminant):
         variance = self._spread.variance()
         covariance = (self._scatter + rate * np.diag(variance)) / (1.0 + rate)
         scale = np.sqrt(np.diag(covariance))
-        # Centred at the mean of all rows and in units of the columns, so that neither costs digits.
+        # Centred and scaled, so that neither the location nor the units of the columns cost precision.
         centred = np.where(self._count[:, np.newaxis] > 0, self._mean - self._spread.mean, 0.0) / scale
         weight = np.linalg.solve(covariance / np.outer(scale, scale), centred.T).T
         n_classes = len(self._share)

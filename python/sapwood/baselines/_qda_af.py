@@ -12,36 +12,36 @@ Floats = NDArray[np.float64]
 
 
 class QDAAF(StreamingDiscriminant):
-    """QDA-AF: quadratic discriminant analysis whose estimates forget at rates that adapt to the stream.
+    """QDA-AF: quadratic discriminant analysis with forgetting factors that adapt to the stream.
 
-    Every class has a Gaussian, and all classes together have shares; each of these has a forgetting factor of its own.
+    There is one Gaussian per class and one vector of class shares; each of them has its own forgetting factor.
     Before a row is learned, the factors of its class and of the shares take a gradient step on the log likelihood of
-    that row (see :mod:`sapwood.baselines._tracking` for the recursions), and are cut to ``[least, 1]``. Rows of a class
-    age only when another row of that class comes. After Anagnostopoulos, Tasoulis, Adams, Pavlidis and Hand (2012),
-    "Online linear and quadratic discriminant analysis with adaptive forgetting for streaming classification".
+    that row (see :mod:`sapwood.baselines._tracking` for the recursions), and are clipped to ``[least, 1]``. Rows of a
+    class age only when another row of that class arrives. After Anagnostopoulos, Tasoulis, Adams, Pavlidis and Hand
+    (2012), "Online linear and quadratic discriminant analysis with adaptive forgetting for streaming classification".
 
-    What that paper leaves open is settled so: a class's covariance is blended with one row's worth of the columns'
-    overall variances, so that it can always be inverted; the counts behind the shares have 1/K added; a class's factor
-    starts to move once ``2 (p + 1)`` of its rows are learned.
+    Details which that paper leaves open: the covariance of a class is shrunk towards the overall variances of the
+    columns, with the weight of one row, so that it can always be inverted; 1/K is added to the class counts; the factor
+    of a class is constant until ``2 (p + 1)`` of its rows have been learned.
 
     Parameters
     ----------
     step : float
-        Length of the gradient steps. 0 never forgets.
+        Step size of the gradient ascent; 0 disables forgetting.
     forgetting_min : float, optional
-        Smallest forgetting factor of a class, by default ``1 - 1 / (2 (p + 2))``: at least twice as many rows are then
-        remembered as a covariance of p inputs needs.
+        Smallest forgetting factor of a class, by default ``1 - 1 / (2 (p + 2))``: the effective sample size is then at
+        least twice what a covariance of p inputs needs.
     share_forgetting_min : float
         Smallest forgetting factor of the class shares.
 
     Attributes
     ----------
     classes_ : ndarray
-        Labels so far, sorted.
+        Labels seen so far, sorted.
     forgetting_ : ndarray of shape (n_classes,)
-        Forgetting factor of each class now.
+        Current forgetting factor of each class.
     share_forgetting_ : float
-        Forgetting factor of the class shares now.
+        Current forgetting factor of the class shares.
 
     Examples
     --------

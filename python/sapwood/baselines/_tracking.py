@@ -1,7 +1,7 @@
-"""Estimates that forget, and how they would change had they forgotten more: the recursions behind QDA-AF.
+"""The recursions of QDA-AF: estimates with forgetting, and their derivatives with respect to the forgetting factor.
 
-An estimate with the forgetting factor lambda weighs the row seen s rows ago by ``lambda^s``. A prime marks the
-derivative with respect to lambda, which is taken as if lambda had always been what it is now.
+An estimate with forgetting factor lambda weights the row seen s rows ago by ``lambda^s``. A prime denotes the
+derivative with respect to lambda, computed as if lambda had always had its current value.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _LN_2_PI = float(np.log(2.0 * np.pi))
 
 
 class Forgetting:
-    """A forgetting factor that climbs the one-step-ahead log likelihood.
+    """A forgetting factor that follows the gradient of the one-step-ahead log likelihood.
 
-    ``lambda <- lambda + step * d ln p(next row) / d lambda``, truncated to ``[least, 1]``.
+    ``lambda <- lambda + step * d ln p(next row) / d lambda``, clipped to ``[least, 1]``.
     """
 
     def __init__(self, step: float, least: float) -> None:
@@ -30,7 +30,7 @@ class Forgetting:
 
 
 class TrackedShares:
-    """Class shares from counts that forget.
+    """Class shares from counts with forgetting.
 
     ``c_k <- lambda c_k + 1[y = k]``, and ``c_k' <- lambda c_k' + c_k``. With N the sum of the counts and K classes, the
     share of class k is ``(c_k + 1/K) / (N + 1)``; its log has the derivative ``c_k' / (c_k + 1/K) - N' / (N + 1)``.
@@ -42,7 +42,7 @@ class TrackedShares:
         self._slope = np.zeros(n_classes)
 
     def place(self, old: NDArray[np.intp], n_classes: int) -> None:
-        """Move the classes so far to the positions ``old`` among ``n_classes``."""
+        """Move the known classes to the positions ``old`` of ``n_classes``."""
         count, slope = np.zeros(n_classes), np.zeros(n_classes)
         count[old], slope[old] = self._count, self._slope
         self._count, self._slope = count, slope
@@ -65,7 +65,7 @@ class TrackedShares:
 
 
 class RunningSpread:
-    """Mean and variance of every column over all rows, nothing forgotten: the units in which a class is regularised."""
+    """Mean and variance of every column over all rows, without forgetting: the scale for regularising a class."""
 
     def __init__(self, n_inputs: int) -> None:
         self.n_rows = 0
@@ -79,16 +79,16 @@ class RunningSpread:
         self._squares += gap * (x - self.mean)
 
     def constant(self) -> NDArray[np.bool_]:
-        """Columns that have had one value so far."""
+        """Columns with a single value so far."""
         return np.equal(self._squares, 0.0)
 
     def variance(self) -> Floats:
-        """Variances; one where a column has been constant."""
+        """Variances; 1 for columns that have been constant."""
         return np.where(self.constant(), 1.0, self._squares / max(self.n_rows, 1))
 
 
 class TrackedGaussian:
-    """A Gaussian whose mean and covariance forget.
+    """A Gaussian whose mean and covariance are estimated with forgetting.
 
     With ``alpha = 1/n`` and ``d = x - mu`` (before the update), the effective sample size n, the mean and the
     covariance follow
@@ -100,10 +100,11 @@ class TrackedGaussian:
     ``n' <- lambda n' + n``, ``mu' <- (1 - alpha) mu' + alpha' d``,
     ``S' <- -alpha' (S + alpha d d^T) + (1 - alpha) (S' + alpha' d d^T + alpha (d' d^T + d d'^T))``.
 
-    The covariance used is ``C = (n S + D) / (n + 1)``: one row's worth of the overall variances D keeps it positive
-    definite whatever was forgotten, and vanishes as n grows. Its derivative is ``C' = (n' (S - C) + n S') / (n + 1)``.
-    D is looked up again with every row of the class, and whenever the rows of all classes have doubled. A column that
-    has been constant over all classes gets variance one, so that it weighs the same for each.
+    The covariance used is ``C = (n S + D) / (n + 1)``: the overall variances D, with the weight of one row, keep it
+    positive definite however much was forgotten, and their influence vanishes as n grows. Its derivative is
+    ``C' = (n' (S - C) + n S') / (n + 1)``. D is updated with every row of the class, and whenever the total number of
+    rows has doubled. A column that has been constant over all classes gets variance 1, so that it has the same effect
+    on each class.
 
     The log density at x, with ``e = C^-1 d``, has the derivative ``e^T mu' + (e^T C' e - tr(C^-1 C')) / 2``.
     """
@@ -120,7 +121,7 @@ class TrackedGaussian:
 
     @property
     def effective_n(self) -> float:
-        """Rows that the estimate remembers."""
+        """Effective sample size of the estimate."""
         return self._n
 
     @property
@@ -133,7 +134,7 @@ class TrackedGaussian:
         return blend
 
     def ln_density(self, x: Floats) -> Floats:
-        """Log density of every row of ``x``. A class not yet seen is as wide as all rows together."""
+        """Log density of every row of ``x``. A class without rows has the mean and variances of all rows."""
         if self.n_rows == 0:
             variance = self._spread.variance()
             square = np.sum((x - self._spread.mean) ** 2 / variance, axis=1)
@@ -170,7 +171,7 @@ class TrackedGaussian:
         self._refresh()
 
     def refresh_if_due(self) -> None:
-        """Look up the overall variances again once twice as many rows stand behind them."""
+        """Update the overall variances once their number of rows has doubled."""
         if self._spread.n_rows >= 2 * self._refreshed_at:
             self._refresh()
 
@@ -179,7 +180,7 @@ class TrackedGaussian:
         self._constant = self._spread.constant()
         self._variance = np.where(self._constant, 0.0, self._spread.variance())
         covariance = self.covariance
-        # Correlations, not covariances, are factorised: columns may differ by many orders of magnitude.
+        # Factorise correlations, not covariances: columns may differ by many orders of magnitude.
         scale = np.sqrt(np.diag(covariance))
         root = np.linalg.cholesky(covariance / np.outer(scale, scale))
         self._whiten = np.linalg.inv(root) / scale

@@ -1,4 +1,4 @@
-"""Streams to learn from: the paper's generators and loaders for the real data sets.
+"""Data streams: the paper's generators, and loaders for real data sets.
 
 Every generator and loader returns a :class:`Stream`. ``STREAMS`` maps the names used on the command line
 (``"drifting-friedman"``) to the generators; :func:`load` reads a real data set by name.

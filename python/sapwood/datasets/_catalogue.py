@@ -1,4 +1,4 @@
-"""What is known about each real data set before its file is opened."""
+"""The real data sets: task, description and public source."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sapwood.datasets._stream import Task
 
 @dataclass(frozen=True)
 class Dataset:
-    """A real data set: its task, a description, and where its public original is.
+    """A real data set: its task, its description and its public source.
 
-    ``openml_id`` is set only where the original on OpenML is this table, and not one with other columns or rows.
+    ``openml_id`` is set only if the table on OpenML has the same columns and rows.
     """
 
     task: Task
@@ -29,8 +29,8 @@ DATASETS: Mapping[str, Dataset] = MappingProxyType(
         ),
         "elec2_full": Dataset("classification", "Price up or down, New South Wales; the full stream", openml_id=151),
         "fraud_handbook_sim": Dataset("classification", "Simulated card transactions with 0.74 % fraud, in time order"),
-        "occupancy": Dataset("classification", "Is the room occupied, from its sensors, in time order"),
-        "powersupply": Dataset("classification", "Hour of the day, from the power supplied in it"),
+        "occupancy": Dataset("classification", "Whether a room is occupied, from its sensors, in time order"),
+        "powersupply": Dataset("classification", "Hour of the day, from the power supply in that hour"),
         "bike_hour": Dataset("regression", "Hourly bike rentals over two years"),
         "metro_traffic": Dataset("regression", "Hourly traffic volume on an interstate road"),
         "ccpp": Dataset("regression", "Output of a combined-cycle power plant"),

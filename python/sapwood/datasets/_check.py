@@ -1,4 +1,4 @@
-"""Checks of the generators' arguments."""
+"""Argument checks of the generators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small reader for the data files: gzipped CSV with a header, read whole."""
+"""A small reader for the data files: gzipped CSV with a header, read into memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read_table(path: Path) -> tuple[list[str], list[list[str]]]:
 
 
 def encode(names: list[str], columns: list[list[str]]) -> tuple[NDArray[np.float64], dict[str, tuple[str, ...]]]:
-    """Columns of text as one array, with the values of those columns that are not numbers."""
+    """Encode text columns as one array; also return the values of the columns that are not numeric."""
     x = np.empty((len(columns[0]), len(columns)), dtype=np.float64)
     categories: dict[str, tuple[str, ...]] = {}
     for j, (name, cells) in enumerate(zip(names, columns, strict=True)):
@@ -36,7 +36,7 @@ def encode(names: list[str], columns: list[list[str]]) -> tuple[NDArray[np.float
 
 
 def _codes(cells: list[str]) -> tuple[list[float], tuple[str, ...]]:
-    # First appearance, not the alphabet: a code must not depend on rows that come later in the stream.
+    # In order of first appearance, not alphabetically: a code must not depend on later rows of the stream.
     position: dict[str, int] = {}
     codes = [float(position.setdefault(cell, len(position))) if cell else float("nan") for cell in cells]
     return codes, tuple(position)

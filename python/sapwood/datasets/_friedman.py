@@ -1,4 +1,4 @@
-"""Friedman's function of five inputs, still and drifting (the paper's figures 2, 4 and 5)."""
+"""Friedman's function of five inputs, stationary and drifting (the paper's figures 2, 4 and 5)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _surface(x: Floats, amplitude: Floats | float) -> Floats:
 
 
 def _observe(n: int, amplitude: Floats | float, noise: float, seed: int, description: str) -> Stream:
-    # Published numbers depend on this order of draws: all inputs first, then all noise.
+    # Published numbers depend on the order of the draws: all inputs first, then all noise.
     r = np.random.default_rng(seed)
     x = r.random((n, 5))
     truth = _surface(x, amplitude)
@@ -37,7 +37,7 @@ def friedman(n: int = 3000, noise: float = 1.0, seed: int = 0) -> Stream:
     Parameters
     ----------
     n : int
-        Rows. The customary experiment learns from the first 2000 and tests on the last 1000.
+        Number of rows. The usual experiment learns from the first 2000 and tests on the last 1000.
     noise : float
         Standard deviation of the noise.
     seed : int
@@ -59,20 +59,20 @@ def friedman(n: int = 3000, noise: float = 1.0, seed: int = 0) -> Stream:
 
 
 def drifting_friedman(n: int = 10_000, k: float = 1.0, noise: float = 1.0, per_step: int = 1, seed: int = 0) -> Stream:
-    """Friedman's function whose interaction swings between -1 and 3 times its strength (the paper's figure 4).
+    """Friedman's function with an interaction oscillating between -1 and 3 times its strength (the paper's figure 4).
 
     The first term is multiplied by ``a_t = 2 sin(2 pi k t / 1000) + 1``, with t = 0 for the first row.
 
     Parameters
     ----------
     n : int
-        Rows.
+        Number of rows.
     k : float
         Speed of the drift: k cycles every 1000 steps. The paper uses 1 (fast) and 0.1 (slow).
     noise : float
         Standard deviation of the noise.
     per_step : int
-        Rows that share one value of t. The paper draws five rows a step and learns from them after testing on them.
+        Rows per value of t. The paper draws five rows per step, tests on them and then learns them.
     seed : int
         Seed of ``numpy.random.default_rng``.
 
@@ -111,11 +111,11 @@ def height(
     Parameters
     ----------
     n : int
-        Rows.
+        Number of rows.
     rise, fall : int
-        First row of the complex stretch and of the simple stretch after it.
+        First row of the complex segment and of the simple segment after it.
     amplitude : float
-        Coefficient a_t of the interaction while the stream is complex.
+        Coefficient a_t of the interaction in the complex segment.
     noise : float
         Standard deviation of the noise.
     seed : int

@@ -1,4 +1,4 @@
-"""Read a real data set from a folder, or fetch its public original."""
+"""Read a real data set from a folder, or download it from its public source."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from sapwood.datasets._stream import Stream
 def load(name: str, data_home: str | os.PathLike[str] | None = None) -> Stream:
     """Load a real data set, rows in their original order.
 
-    The file ``<name>.csv.gz`` (header row, target last and called ``y``) is looked for in ``data_home``; without
-    that, in the folder named by the environment variable ``SAPWOOD_DATA`` and then in ``~/.cache/sapwood``. If it is
-    not there and the public original is on OpenML, that is fetched with scikit-learn (and kept in its own cache).
+    The file ``<name>.csv.gz`` (with a header; the last column is the target, ``y``) is read from ``data_home`` or, if
+    that is not given, from the folder in the environment variable ``SAPWOOD_DATA`` or ``~/.cache/sapwood``. If
+    it is not found and the data set is on OpenML, it is downloaded with scikit-learn, which keeps it in its own cache.
 
     Parameters
     ----------
     name : str
         One of ``sapwood.datasets.DATASETS``.
     data_home : path-like, optional
-        The only folder to look in, if given.
+        Folder to read from, instead of the default folders.
 
     Returns
     -------
     Stream
-        ``truth`` is None. A column of strings is encoded 0, 1, ... in the order in which its values first appear;
-        ``categories`` holds the values. An empty cell is a missing value (NaN).
+        ``truth`` is None. String columns are encoded as 0, 1, ... in order of first appearance; ``categories`` holds
+        the values. Empty cells are missing values (NaN).
 
     Raises
     ------
     ValueError
-        The name is not known, or the file is not as described.
+        If the name is unknown, or the file does not have the format above.
     FileNotFoundError
-        There is no such file, and no public original that could be fetched.
+        If there is no such file and the data set cannot be downloaded.
 
     Examples
     --------
@@ -50,20 +50,20 @@ def load(name: str, data_home: str | os.PathLike[str] | None = None) -> Stream:
     if name not in DATASETS:
         raise ValueError(f"there is no data set {name!r}; the names are {', '.join(sorted(DATASETS))}.")
     dataset = DATASETS[name]
-    places = [folder / f"{name}.csv.gz" for folder in _folders(data_home)]
-    for path in places:
+    paths = [folder / f"{name}.csv.gz" for folder in _folders(data_home)]
+    for path in paths:
         if path.is_file():
             return _from_file(path, dataset)
-    absent = f"{' and '.join(map(str, places))} do{'es' if len(places) == 1 else ''} not exist"
-    remedy = f"name the folder of {name}.csv.gz with data_home= or the environment variable SAPWOOD_DATA"
+    missing = f"{' and '.join(map(str, paths))} do{'es' if len(paths) == 1 else ''} not exist"
+    remedy = f"give the folder of {name}.csv.gz with data_home= or the environment variable SAPWOOD_DATA"
     if dataset.openml_id is None:
-        raise FileNotFoundError(f"{absent}, and {name} has no public original that can be fetched; {remedy}.")
+        raise FileNotFoundError(f"{missing}, and {name} cannot be downloaded; {remedy}.")
     try:
         return _from_openml(dataset.openml_id, dataset)
     except OSError as error:
         raise FileNotFoundError(
-            f"{absent}, and fetching data set {dataset.openml_id} from OpenML failed ({error}); {remedy}, or try again "
-            f"with a network."
+            f"{missing}, and downloading data set {dataset.openml_id} from OpenML failed ({error}); {remedy}, or try "
+            f"again with a network connection."
         ) from error
 
 
@@ -97,7 +97,7 @@ def _from_openml(openml_id: int, dataset: Dataset) -> Stream:
 
     original = fetch_openml(data_id=openml_id, as_frame=False, parser="liac-arff")
     x = np.array(original.data, dtype=np.float64)
-    # A nominal column arrives as positions in its list of values: numbers are turned back into themselves.
+    # Nominal columns arrive as indices into their list of values: map them back to the numbers they stand for.
     for column, values in original.categories.items():
         if column in original.feature_names:
             j = original.feature_names.index(column)

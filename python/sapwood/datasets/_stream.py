@@ -1,4 +1,4 @@
-"""The one shape in which every data set is handed over."""
+"""The type in which every data set is returned."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Stream:
     y : ndarray of shape (n,)
         Targets: float64 for regression, integer or string labels for classification.
     truth : ndarray of shape (n,) or None
-        What the best possible forecaster would say before it sees ``y``: the noise-free mean (regression) or the
-        probability of class 1 (classification). None where nobody knows, that is for real data.
+        The best possible forecast: the noise-free mean (regression) or the probability of class 1 (classification).
+        None for real data, where it is unknown.
     feature_names : tuple of str
         Names of the columns of ``X``.
     task : {"regression", "classification"}
     description : str
-        What the stream is, in a sentence or two.
+        A short description of the stream.
     categories : mapping from str to tuple of str
-        For a column that held strings: its values, in the order of the codes 0, 1, ... found in ``X``.
+        The values of each string column, in the order of their codes 0, 1, ... in ``X``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Generated streams with one or many inputs that are not Friedman's: a parabola and two drifting class boundaries."""
+"""Generated streams other than Friedman's: a parabola and two drifting class boundaries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def parabola(n: int = 300, noise: float = 1.0, seed: int = 0) -> Stream:
     Parameters
     ----------
     n : int
-        Rows. The paper's picture has 25 active points and 275 rounds of retiring one and learning one.
+        Number of rows. The paper's figure has 25 active points and 275 rounds of retiring one and learning one.
     noise : float
         Standard deviation of the noise.
     seed : int
@@ -43,19 +43,19 @@ def parabola(n: int = 300, noise: float = 1.0, seed: int = 0) -> Stream:
 
 
 def moving_target(n: int = 10_000, period: int = 4000, spread: float = 0.35, seed: int = 0) -> Stream:
-    """A fuzzy exclusive-or that rotates, so that old rows become misleading (the paper's MOVINGTARGET, figure 6).
+    """A noisy XOR that rotates, so that old rows become misleading (the paper's MOVINGTARGET, figure 6).
 
     Four Gaussian clusters with standard deviation ``spread`` sit on a circle of radius ``sqrt(2)/2``, a quarter turn
     apart and alternating in class; the circle turns once every ``period`` rows. Class 1 has probability 0.4. The
-    paper gives no sizes; these are the ones behind the project's published numbers (with ``seed=3000``: Bayes
+    paper does not state these settings; they are those of the project's published numbers (with ``seed=3000``: Bayes
     accuracy .8625, AUC .935, log loss .317).
 
     Parameters
     ----------
     n : int
-        Rows.
+        Number of rows.
     period : int
-        Rows for one full turn. The labelling repeats every half turn.
+        Rows per full turn. The labelling repeats every half turn.
     spread : float
         Standard deviation of each cluster, larger than zero.
     seed : int
@@ -78,7 +78,7 @@ def moving_target(n: int = 10_000, period: int = 4000, spread: float = 0.35, see
     if not spread > 0.0:
         raise ValueError(f"spread is {spread!r}; it must be larger than 0.")
     prior, radius = 0.4, np.sqrt(2.0) / 2.0
-    # Published numbers depend on this order of draws.
+    # Published numbers depend on the order of the draws.
     r = np.random.default_rng(seed)
     turn = 2.0 * np.pi * np.arange(n) / period
     y = r.random(n) < prior
@@ -87,7 +87,7 @@ def moving_target(n: int = 10_000, period: int = 4000, spread: float = 0.35, see
     x = np.column_stack([np.cos(angle), np.sin(angle)]) * radius + spread * r.standard_normal((n, 2))
 
     def ln_class_density(first_angle: Floats) -> Floats:
-        # Both clusters of a class have the same norm, so only the inner product with the centre is left.
+        # Both centres of a class have the same norm, so only the inner product with the centre remains.
         along: Floats = (x[:, 0] * np.cos(first_angle) + x[:, 1] * np.sin(first_angle)) * radius / spread**2
         ln_density: Floats = np.logaddexp(along, -along)
         return ln_density
@@ -107,27 +107,27 @@ def hyperplane(
     reversal: float = 0.1,
     seed: int = 0,
 ) -> Stream:
-    """An oblique class boundary whose weights wander (after river's ``synth.Hyperplane``; other draws, same law).
+    """An oblique class boundary with drifting weights (the distribution of river's ``synth.Hyperplane``).
 
     Inputs are uniform on the unit cube. With weights ``w_t`` the label is 1 where ``w_t . x >= sum(w_t) / 2``, and is
     then flipped with probability ``noise``. Initial weights are uniform on (0, 1). After every row each of the first
-    ``n_drift_features`` weights moves by ``mag_change`` in its present direction, and that direction reverses with
+    ``n_drift_features`` weights moves by ``mag_change`` in its current direction, and that direction reverses with
     probability ``reversal``. All directions start upwards.
 
     Parameters
     ----------
     n : int
-        Rows.
+        Number of rows.
     n_features : int
-        Inputs.
+        Number of inputs.
     n_drift_features : int
-        How many of the weights wander.
+        Number of weights that drift.
     mag_change : float
-        Step of a wandering weight.
+        Step of a drifting weight.
     noise : float
         Probability that a label is flipped.
     reversal : float
-        Probability, after every row, that a weight turns round.
+        Probability, after every row, that a weight reverses its direction.
     seed : int
         Seed of ``numpy.random.default_rng``.
 
