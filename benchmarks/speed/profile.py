@@ -29,14 +29,15 @@ _OTHER = "everything else"
 
 # A source file belongs to the first prefix that matches its path.
 PARTS = {
-    "cloud/propose/": "grow proposals: cuts, counts and sums",
-    "cloud/propagate/": "prune proposals, move weights, moves",
-    "cloud/landing.rs": "trees and leaves: traversal, updates, copies",
-    "cloud/weigh.rs": "visiting leaves, inserting the point",
-    "cloud/alike.rs": "deduplicating leaves",
-    "cloud/evidence.rs": "gathering leaves into batches",
+    "cloud/step/propose/": "grow proposals: cuts, counts and sums",
+    "cloud/step/propagate/": "prune proposals, move weights, moves",
+    "cloud/step/look_up.rs": "trees and leaves: traversal, updates, copies",
+    "cloud/step/weigh.rs": "visiting leaves, inserting the point",
+    "cloud/step/insert.rs": "visiting leaves, inserting the point",
+    "cloud/step/leaf_dedup.rs": "deduplicating leaves",
+    "cloud/step/evidence.rs": "gathering leaves into batches",
     "leaf/batch.rs": "gathering leaves into batches",
-    "cloud/retire.rs": "retiring a point",
+    "cloud/step/retire.rs": "retiring a point",
     "leaf/": "evidences and other leaf computations",
     "num/": "logarithms, gammas, exponentials",
     "tree/": "trees and leaves: traversal, updates, copies",
