@@ -47,7 +47,7 @@ def test_every_rule_is_about_a_source_that_there_is() -> None:
 @pytest.mark.parametrize(
     ("path", "part"),
     [
-        ("cloud/propose/keys.rs", "grow proposals: cuts, counts and sums"),
+        ("cloud/step/propose/keys.rs", "grow proposals: cuts, counts and sums"),
         ("cloud/mod.rs", "resampling and the rest of the step"),
         ("leaf/batch.rs", "gathering leaves into batches"),
         ("leaf/gaussian/mod.rs", "evidences and other leaf computations"),

@@ -296,7 +296,7 @@ impl<F: Fit> LeafNode<F> {
 
     /// The posterior if it is up to date.
     pub fn fit_at(&self, version: u64) -> Option<&F> {
-        (self.fit_version == version).then(|| &self.extras.fit)
+        (self.fit_version == version).then_some(&self.extras.fit)
     }
 
     /// The posterior that [`LeafNode::refresh_fit`] has just computed.

@@ -73,12 +73,12 @@ impl<M: LeafModel> Cloud<M> {
         let Workspace { weighed, masses, .. } = work;
         masses.clear();
         masses.extend(lookup.tree_leaves.iter().map(|leaf| weighed[leaf.number as usize].ln_weight));
-        let ln_mean = self.into_masses(masses);
+        let ln_mean = self.masses_from_ln(masses);
         Weights { ln_mean, masses, leaves: weighed, version: self.version }
     }
 
     /// Turn the log weights of the trees into masses; returns the `ln` of the mean weight over particles.
-    fn into_masses(&self, masses: &mut [f64]) -> f64 {
+    fn masses_from_ln(&self, masses: &mut [f64]) -> f64 {
         let max = masses.iter().fold(f64::NEG_INFINITY, |max, ln_weight| max.max(*ln_weight));
         if max.is_infinite() {
             // No particle gives the point a density: keep all as they are.
