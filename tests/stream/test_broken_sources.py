@@ -56,12 +56,12 @@ BROKEN = {
         b'x,y\n"1,2\n3,4\n',
         "line 2: the line has 1 field; the header has 2 (a quote in it may not be closed)",
     ),
-    "cut.csv.gz": (GZIP[: len(GZIP) // 2], "gzip data ends before its end: it was cut short; copy or compress"),
+    "cut.csv.gz": (GZIP[: len(GZIP) // 2], "gzip data is truncated; copy or compress"),
     "damaged.csv.gz": (GZIP[:2000] + b"\xff" * 50 + GZIP[2050:], "gzip data is damaged"),
-    "cut.csv.zst": (ZSTD[: len(ZSTD) // 2], "zstd data ends before its end: it was cut short"),
-    "cut.parquet": (PARQUET[: len(PARQUET) // 2], "Parquet data is damaged or cut short"),
-    "damaged.parquet": (PARQUET[:100] + b"\xff" * 3000 + PARQUET[3100:], "Parquet data is damaged or cut short"),
-    "cut.arrow": (ARROW[: len(ARROW) // 2], "Arrow data is damaged or cut short"),
+    "cut.csv.zst": (ZSTD[: len(ZSTD) // 2], "zstd data is truncated"),
+    "cut.parquet": (PARQUET[: len(PARQUET) // 2], "Parquet data is damaged or truncated"),
+    "damaged.parquet": (PARQUET[:100] + b"\xff" * 3000 + PARQUET[3100:], "Parquet data is damaged or truncated"),
+    "cut.arrow": (ARROW[: len(ARROW) // 2], "Arrow data is damaged or truncated"),
     "old.feather": (b"FEA1" + b"\0" * 50, "Feather file of version 1"),
 }
 
@@ -110,7 +110,7 @@ def test_nothing_to_read(tmp_path: Path) -> None:
         open_source(str(tmp_path / "*.csv"), target="y")
     with pytest.raises(SourceError, match="the iterable is empty"):
         open_source(iter([]), target="y")
-    with pytest.raises(SourceError, match="a int cannot be read as a stream"):
+    with pytest.raises(SourceError, match="an object of type int cannot be read as a stream"):
         open_source(5, target="y")
     with pytest.raises(SourceError, match="no input column left"):
         open_source([{"y": 1.0}], target="y")
