@@ -12,12 +12,12 @@ from sapwood import DynamicTreeClassifier, DynamicTreeRegressor
 from sapwood.stream import StopRequest
 
 CHEAP = ("rmse", "mae", "log_score", "coverage90", "width90")
-"""Every score of a number but the CRPS, which takes most of the time."""
+"""All regression metrics except the CRPS, which takes most of the time."""
 
 
 @pytest.fixture
 def regressor_maker() -> Callable[..., DynamicTreeRegressor]:
-    """Makes small banks that have seen nothing."""
+    """Makes small unfitted banks."""
     return lambda **given: DynamicTreeRegressor(
         **{"n_particles": 20, "max_active": [15, 40], "random_state": 0, **given}
     )
@@ -25,7 +25,7 @@ def regressor_maker() -> Callable[..., DynamicTreeRegressor]:
 
 @pytest.fixture
 def classifier_maker() -> Callable[..., DynamicTreeClassifier]:
-    """Makes small banks that have seen nothing."""
+    """Makes small unfitted banks."""
     return lambda **given: DynamicTreeClassifier(
         **{"n_particles": 20, "max_active": [15, 40], "random_state": 0, **given}
     )
@@ -40,7 +40,7 @@ def numbers(rng: np.random.Generator) -> tuple[Any, Any]:
 
 @pytest.fixture
 def labels(numbers: tuple[Any, Any]) -> tuple[Any, Any]:
-    """The same rows with three classes of which one comes after row 250."""
+    """The same rows with three classes, one of which first appears at row 250."""
     X, y = numbers
     classes = np.where(y > 0.5, "up", "down").astype(object)
     classes[250::5] = "new"
@@ -49,7 +49,7 @@ def labels(numbers: tuple[Any, Any]) -> tuple[Any, Any]:
 
 @pytest.fixture
 def stop_after() -> Callable[[int], tuple[StopRequest, Callable[[Any], None]]]:
-    """A request to stop and the `progress` that makes it once so many rows are done."""
+    """Makes a stop request, and a `progress` that triggers it after a number of rows."""
 
     def make(n_rows: int) -> tuple[StopRequest, Callable[[Any], None]]:
         stop = StopRequest()

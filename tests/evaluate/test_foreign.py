@@ -1,4 +1,4 @@
-"""Other people's models, for comparison."""
+"""Models of other libraries, for comparison."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def test_river_models_see_missing_values_as_absent_keys(numbers: tuple[Any, Any]
     model = linear_model.LinearRegression()
     result = evaluate(model, (X, y))
     assert np.isfinite(result.overall()["model"]["rmse"])
-    said = evaluate(naive_bayes.GaussianNB(), labels, metrics=["accuracy", "brier"])
-    assert said.overall()["model"]["accuracy"] == np.mean(said.predictions["prediction"] == labels[1])
+    result = evaluate(naive_bayes.GaussianNB(), labels, metrics=["accuracy", "brier"])
+    assert result.overall()["model"]["accuracy"] == np.mean(result.predictions["prediction"] == labels[1])
 
 
 def test_a_model_that_cannot_learn_row_by_row_is_refused(numbers: tuple[Any, Any]) -> None:

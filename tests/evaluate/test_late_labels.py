@@ -1,4 +1,4 @@
-"""Labels that come from a second source, by position or by key."""
+"""Labels from a second source, by position or by key."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def inputs(X: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def one_source(tmp_path: Path, regressor_maker: Maker, numbers: tuple[Any, Any]) -> Callable[..., Any]:
-    """What a source that holds everything gives."""
+    """Evaluates a single source with inputs and labels."""
     X, y = numbers
     path = write(tmp_path / "whole.csv", {**inputs(X), "y": y})
     return lambda delay: evaluate(regressor_maker(), path, CHEAP, target="y", delay=delay, lags=None)
@@ -49,10 +49,10 @@ def test_labels_by_position_are_like_a_column(
     assert result.overall() == whole.overall()
 
 
-def test_labels_by_key_may_come_in_any_order(
+def test_labels_by_key_may_arrive_in_any_order(
     tmp_path: Path, regressor_maker: Maker, numbers: tuple[Any, Any], rng: np.random.Generator
 ) -> None:
-    """The model learns rows in the order of their labels, each when both have come."""
+    """The model learns rows in the order of their labels, each once row and label have arrived."""
     X, y = numbers
     key = np.array([f"order {i}" for i in range(400)])
     # Labels are shuffled within blocks of 10 rows.
@@ -70,7 +70,7 @@ def test_labels_by_key_may_come_in_any_order(
     assert result.n_scored == 400
 
 
-def test_rows_whose_label_never_comes_are_forecast_only(
+def test_rows_whose_label_never_arrives_are_only_forecast(
     tmp_path: Path, classifier_maker: Maker, labels: tuple[Any, Any]
 ) -> None:
     X, y = labels
@@ -86,10 +86,10 @@ def test_rows_whose_label_never_comes_are_forecast_only(
     assert result.overall()["no_change"]["accuracy"] == pytest.approx(np.mean(y[scored] == y[last]))
 
 
-def test_labels_under_way_survive_an_interruption(
+def test_pending_labels_survive_an_interruption(
     tmp_path: Path, regressor_maker: Maker, numbers: tuple[Any, Any], stop_after: Callable[..., Any]
 ) -> None:
-    """The run stops while some labels have been read ahead and others have yet to come."""
+    """The run stops while some labels have been read ahead and others are still to arrive."""
     X, y = numbers
     order = np.arange(400).reshape(-1, 20)[:, ::-1].ravel()
     rows = write(tmp_path / "rows.csv", {"id": np.arange(400), **inputs(X)})
@@ -116,7 +116,7 @@ def test_arrays_with_a_target_of_their_own_can_have_other_labels(
     assert to_bytes(result.model) == to_bytes(regressor_maker().partial_fit(X, y))
 
 
-def test_a_label_beyond_the_wait_is_not_waited_for(
+def test_a_label_later_than_the_wait_is_given_up(
     tmp_path: Path, regressor_maker: Maker, numbers: tuple[Any, Any]
 ) -> None:
     X, y = numbers
@@ -124,14 +124,14 @@ def test_a_label_beyond_the_wait_is_not_waited_for(
     order = np.roll(np.arange(400), -1)  # the label of row 0 comes last
     late = ({"id": float(i), "y": float(y[i])} for i in order)
     result = evaluate(regressor_maker(), rows, CHEAP, target="y", labels=late, key="id", label_wait=10, lags=None)
-    # Entry j belongs to row j + 1; without row 0 that is its turn, so all others are learned at once and in order.
+    # Entry j belongs to row j + 1. Without row 0 that is its turn, so all others are learned in order, without delay.
     plain = regressor_maker().partial_fit(X[1:], y[1:])
     del result.model.feature_names_in_
     assert to_bytes(result.model) == to_bytes(plain)
     assert result.n_scored == 399
 
 
-def test_a_key_that_is_not_there_is_named(tmp_path: Path, regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
+def test_a_missing_key_is_named(tmp_path: Path, regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
     X, y = numbers
     rows = write(tmp_path / "rows.csv", {"id": np.arange(400), **inputs(X)})
     late = write(tmp_path / "labels.csv", {"ident": np.arange(400), "y": y})

@@ -1,4 +1,4 @@
-"""The loop against the plainest one that can be written: predict a row, score it, learn it."""
+"""The loop against the simplest possible one: predict a row, score it, learn it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Maker = Callable[..., Any]
 
 
 def slow_regression(model: DynamicTreeRegressor, X: Any, y: Any, delay: int) -> tuple[Any, Any]:
-    """Means and log densities, from the estimator's public methods only; NaN before it has learned anything."""
+    """Means and log densities from the estimator's public methods only; NaN before it has learned anything."""
     mean, ln_density = np.full((2, len(y)), np.nan)
     for i in range(len(y)):
         if i > delay:
-            said = model.predict_dist(X[i : i + 1])
-            mean[i], ln_density[i] = said.mean()[0], said.logpdf(y[i])[0]
+            dist = model.predict_dist(X[i : i + 1])
+            mean[i], ln_density[i] = dist.mean()[0], dist.logpdf(y[i])[0]
         if i >= delay:
             model.partial_fit(X[i - delay : i - delay + 1], y[i - delay : i - delay + 1])
     if delay:
@@ -37,7 +37,7 @@ def slow_regression(model: DynamicTreeRegressor, X: Any, y: Any, delay: int) -> 
 def test_forecasts_and_model_are_those_of_the_plain_loop(
     delay: int, regressor_maker: Maker, numbers: tuple[Any, Any]
 ) -> None:
-    """Faults it catches: a row learned too early or too late, out of order, twice or never; a forecast made after it.
+    """Fails if a row is learned too early, too late, out of order, twice or never, or before its forecast.
 
     Tolerance: the engine adds the same numbers in another order when it forecasts a single row.
     """
@@ -46,9 +46,9 @@ def test_forecasts_and_model_are_those_of_the_plain_loop(
     result = evaluate(model, (X, y), CHEAP, delay=delay, lags=None)
     plain = regressor_maker()
     mean, ln_density = slow_regression(plain, X, y, min(delay, len(y)))
-    told = np.isfinite(mean)
-    np.testing.assert_allclose(result.predictions["mean"][told], mean[told], rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(result.predictions["ln_density"][told], ln_density[told], rtol=1e-7, atol=1e-7)
+    learned = np.isfinite(mean)
+    np.testing.assert_allclose(result.predictions["mean"][learned], mean[learned], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(result.predictions["ln_density"][learned], ln_density[learned], rtol=1e-7, atol=1e-7)
     assert to_bytes(model) == to_bytes(plain)
     assert result.n_learned == model.n_seen_ == len(y)
 
@@ -56,20 +56,20 @@ def test_forecasts_and_model_are_those_of_the_plain_loop(
 def test_scores_are_those_of_the_predictions(regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
     X, y = numbers
     result = evaluate(regressor_maker(), (X, y), CHEAP, warm_up=100, window=50)
-    said = result.predictions
-    error = (said["mean"] - y)[100:]
+    predictions = result.predictions
+    error = (predictions["mean"] - y)[100:]
     overall, recent = result.overall()["model"], result.recent()["model"]
     assert overall["rmse"] == pytest.approx(np.sqrt(np.mean(error**2)))
     assert recent["rmse"] == pytest.approx(np.sqrt(np.mean(error[-50:] ** 2)))
-    assert overall["log_score"] == pytest.approx(np.mean(said["ln_density"][100:]))
-    inside = (said["lower"] <= y) & (y <= said["upper"])
+    assert overall["log_score"] == pytest.approx(np.mean(predictions["ln_density"][100:]))
+    inside = (predictions["lower"] <= y) & (y <= predictions["upper"])
     assert overall["coverage90"] == pytest.approx(np.mean(inside[100:]))
     assert result.pit_counts is not None
     assert result.pit_counts.sum() == result.n_scored == 300
 
 
 def test_baselines_learn_as_late_as_the_model(regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
-    """ "No change" under a delay of d repeats the target of d + 1 rows ago; the mean is that of all before it."""
+    """With a delay of d, "no change" predicts the target of d + 1 rows ago, and the mean is that of all up to it."""
     X, y = numbers
     result = evaluate(regressor_maker(), (X, y), metrics=["mae"], delay=5, warm_up=100)
     scored = np.arange(100, 400)
@@ -80,28 +80,28 @@ def test_baselines_learn_as_late_as_the_model(regressor_maker: Maker, numbers: t
 
 
 def test_classes_are_scored_from_their_second_row_on(classifier_maker: Maker, labels: tuple[Any, Any]) -> None:
-    """A class of the first batch has a probability from the start; a later one cannot be foreseen once."""
+    """A class of the first batch has a probability from the start; a later one has none at its first row."""
     X, y = labels
     source = open_source((X, y), batch_rows=200)
     result = evaluate(classifier_maker(), source)
-    said = result.predictions
+    predictions = result.predictions
     assert result.classes is not None
     assert result.classes.tolist() == ["down", "up", "new"]
     assert result.n_scored == 399
     first_new = int(np.argmax(y == "new"))
-    assert np.isnan(said["ln_density"]).nonzero()[0].tolist() == [first_new]
-    assert np.all(said["proba"][: first_new + 1, 2] == 0.0)
-    assert np.all(said["proba"][first_new + 1 :, 2] > 0.0)
+    assert np.isnan(predictions["ln_density"]).nonzero()[0].tolist() == [first_new]
+    assert np.all(predictions["proba"][: first_new + 1, 2] == 0.0)
+    assert np.all(predictions["proba"][first_new + 1 :, 2] > 0.0)
     scored = np.arange(400) != first_new
     overall = result.overall()["model"]
-    assert overall["accuracy"] == pytest.approx(accuracy_score(y[scored], said["prediction"][scored]))
+    assert overall["accuracy"] == pytest.approx(accuracy_score(y[scored], predictions["prediction"][scored]))
     order = np.argsort(result.classes)
-    expected = log_loss(y[scored], said["proba"][scored][:, order], labels=np.sort(result.classes))
+    expected = log_loss(y[scored], predictions["proba"][scored][:, order], labels=np.sort(result.classes))
     assert overall["log_loss"] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("delay", [0, 9])
-def test_a_classifier_ends_as_if_it_had_been_told_its_classes(
+def test_a_classifier_ends_as_if_given_its_classes(
     delay: int, classifier_maker: Maker, labels: tuple[Any, Any]
 ) -> None:
     X, y = labels
@@ -110,7 +110,7 @@ def test_a_classifier_ends_as_if_it_had_been_told_its_classes(
     plain = classifier_maker()
     plain.partial_fit(X[:1], y[:1], classes=["up", "down"])
     plain.partial_fit(X[1:], y[1:])
-    del model.feature_names_in_  # a source has names, arrays have none
+    del model.feature_names_in_  # a source has column names, arrays do not
     assert to_bytes(model) == to_bytes(plain)
 
 
@@ -128,8 +128,8 @@ def test_batches_leave_no_trace(batch_rows: int, regressor_maker: Maker, numbers
     assert to_bytes(one.model) == to_bytes(other.model)
 
 
-def test_looks_stay_few_and_end_at_the_end(regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
-    """Memory is constant: a window of 1 would look after every row, 600 looks are thinned to every second row."""
+def test_the_history_is_thinned_and_ends_with_the_last_row(regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
+    """Fails if memory grows: a window of 1 records every row, and 600 records are thinned to every second row."""
     X, y = (np.concatenate([part, part]) for part in numbers)
     result = evaluate(regressor_maker(n_particles=2), (X[:601], y[:601]), metrics=["mae"], window=1)
     rows, values = result.curve("mae")
@@ -143,7 +143,7 @@ def test_only_the_last_predictions_are_kept(regressor_maker: Maker, numbers: tup
     assert result.predictions["row"].tolist() == list(range(370, 400))
 
 
-def test_a_started_model_goes_on(regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
+def test_a_fitted_model_continues(regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
     X, y = numbers
     model, whole = regressor_maker(), regressor_maker()
     evaluate(model, (X[:150], y[:150]), CHEAP, lags=None)
@@ -152,7 +152,7 @@ def test_a_started_model_goes_on(regressor_maker: Maker, numbers: tuple[Any, Any
     assert to_bytes(model) == to_bytes(whole)
 
 
-def test_lags_are_the_models_unless_labels_are_late(regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
+def test_lags_are_left_to_the_model_unless_labels_are_late(regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
     def lags(model: Any, **given: Any) -> Any:
         evaluate(model, numbers, metrics=["mae"], **given)
         return model.lags
@@ -164,9 +164,7 @@ def test_lags_are_the_models_unless_labels_are_late(regressor_maker: Maker, numb
     assert lags(regressor_maker(), lags=None) == 0
 
 
-def test_names_of_columns_reach_the_model_only_where_there_are_any(
-    regressor_maker: Maker, numbers: tuple[Any, Any]
-) -> None:
+def test_only_real_column_names_reach_the_model(regressor_maker: Maker, numbers: tuple[Any, Any]) -> None:
     pandas = pytest.importorskip("pandas")
     X, y = numbers
     named = regressor_maker()
@@ -208,22 +206,20 @@ def test_text_is_refused_as_the_target_of_a_regression(regressor_maker: Maker, l
         evaluate(regressor_maker(), open_source(labels))
 
 
-def test_numbers_that_are_no_classes_are_refused(classifier_maker: Maker, numbers: tuple[Any, Any]) -> None:
+def test_numbers_that_are_not_classes_are_refused(classifier_maker: Maker, numbers: tuple[Any, Any]) -> None:
     with pytest.raises((InputError, SourceError)):
         evaluate(classifier_maker(), open_source(numbers))
 
 
 def test_every_metric_has_a_score(regressor_maker: Maker, classifier_maker: Maker, numbers: Any, labels: Any) -> None:
-    told = [evaluate(regressor_maker(), numbers).overall(), evaluate(classifier_maker(), labels).overall()]
-    assert set(told[0]["model"]) | set(told[1]["model"]) == set(METRICS)
-    for forecasters in told:
+    overall = [evaluate(regressor_maker(), numbers).overall(), evaluate(classifier_maker(), labels).overall()]
+    assert set(overall[0]["model"]) | set(overall[1]["model"]) == set(METRICS)
+    for forecasters in overall:
         for scores in forecasters.values():
             assert np.all(np.isfinite(list(scores.values())))
 
 
-def test_a_classifier_that_was_told_no_class_order_can_still_be_used_afterwards(
-    classifier_maker: Maker, labels: tuple[Any, Any]
-) -> None:
+def test_a_classifier_is_usable_after_evaluation(classifier_maker: Maker, labels: tuple[Any, Any]) -> None:
     X, y = labels
     model: DynamicTreeClassifier = classifier_maker()
     evaluate(model, (X, y))

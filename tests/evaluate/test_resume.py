@@ -1,4 +1,4 @@
-"""Interrupted, killed and mended runs end as uninterrupted ones do, byte for byte."""
+"""Interrupted, killed and repaired runs end like uninterrupted ones, byte for byte."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Maker = Callable[..., Any]
 
 
 class Crash(Exception):
-    """A process that dies, as far as the files can tell."""
+    """Stands for a killed process: the effect on the files is the same."""
 
 
 @pytest.fixture
 def path(tmp_path: Path, labels: tuple[Any, Any]) -> Path:
-    """A CSV file with a class that comes late and a category that does too."""
+    """A CSV file in which a class and some categories appear late."""
     X, y = labels
     lines = [
         f"{a!r},{b!r},colour {i // 90},{label}" for i, ((a, b, _), label) in enumerate(zip(X.tolist(), y, strict=True))
@@ -75,8 +75,8 @@ def test_a_crash_loses_nothing(
 ) -> None:
     """The process dies between two checkpoints, with predictions written beyond the last one.
 
-    Faults it catches: predictions that are not cut back, a column of a late class that stays, a source that goes on
-    from the wrong row, state that a checkpoint forgets (labels under way, rows held, baselines, categories).
+    Fails if predictions are not truncated, the column of a late class remains, the source continues from the wrong row,
+    or a checkpoint omits state (pending labels, rows held, baselines, categories).
     """
     pytest.importorskip("pyarrow")
 
@@ -91,10 +91,10 @@ def test_a_crash_loses_nothing(
     same(whole, resumed, ending, (tmp_path / "whole", tmp_path / "crashed"))
 
 
-def test_a_regression_that_is_resumed_at_every_checkpoint(
+def test_a_regression_resumed_at_every_checkpoint(
     regressor_maker: Maker, numbers: tuple[Any, Any], stop_after: Callable[..., Any], tmp_path: Path
 ) -> None:
-    """Fault it catches: a model file that loses the last bits of something, which the next rows then amplify."""
+    """Fails if a model file loses the last bits of anything, which the following rows would amplify."""
     path = tmp_path / "run.checkpoint"
     for n_rows in range(20, 400, 20):
         stop, progress = stop_after(n_rows)
@@ -106,10 +106,10 @@ def test_a_regression_that_is_resumed_at_every_checkpoint(
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_a_run_that_was_asked_to_stop_goes_on(
+def test_a_stopped_run_can_be_resumed(
     ending: str, run: Callable[..., EvaluationResult], tmp_path: Path, stop_after: Callable[..., Any]
 ) -> None:
-    """It stops in the middle of a batch; what it had done is readable, and it goes on several times."""
+    """The run stops in the middle of a batch, leaves readable predictions, and is resumed several times."""
     pytest.importorskip("pyarrow")
     for n_rows in (60, 200, 301):
         stop, progress = stop_after(n_rows)
@@ -123,7 +123,7 @@ def test_a_run_that_was_asked_to_stop_goes_on(
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_a_finished_run_goes_on_when_its_source_has_grown(
+def test_a_finished_run_continues_when_its_source_has_grown(
     ending: str, run: Callable[..., EvaluationResult], path: Path, tmp_path: Path
 ) -> None:
     pytest.importorskip("pyarrow")
@@ -139,22 +139,22 @@ def test_a_finished_run_goes_on_when_its_source_has_grown(
     same(whole, resumed, ending, (tmp_path / "whole", tmp_path / "grown"))
 
 
-def test_a_bad_row_costs_nothing_that_was_learned_before_it(
+def test_a_bad_row_loses_nothing_learned_before_it(
     run: Callable[..., EvaluationResult], path: Path, tmp_path: Path
 ) -> None:
-    """The file is mended, and the run goes on from the last good batch."""
+    """Once the file is repaired, the run continues from the last good batch."""
     good = path.read_text()
     lines = good.splitlines(keepends=True)
     path.write_text("".join([*lines[:350], "1,2\n", *lines[351:]]))
     with pytest.raises(SourceError, match=r"rows.csv, line 351"):
-        run(tmp_path / "mended", "csv")
+        run(tmp_path / "repaired", "csv")
     path.write_text(good)
-    resumed = run(tmp_path / "mended", "csv", resume=True)
+    resumed = run(tmp_path / "repaired", "csv", resume=True)
     whole = run(tmp_path / "whole", "csv")
-    same(whole, resumed, "csv", (tmp_path / "whole", tmp_path / "mended"))
+    same(whole, resumed, "csv", (tmp_path / "whole", tmp_path / "repaired"))
 
 
-def test_the_previous_checkpoint_serves_where_the_newest_is_damaged(
+def test_the_previous_checkpoint_is_used_if_the_newest_is_damaged(
     run: Callable[..., EvaluationResult], tmp_path: Path
 ) -> None:
     whole = run(tmp_path / "whole", "csv")
@@ -171,14 +171,14 @@ def test_other_settings_are_refused(run: Callable[..., EvaluationResult], tmp_pa
         run(tmp_path / "run", "csv", resume=True, warm_up=5)
 
 
-def test_a_predictions_file_that_is_gone_is_named(run: Callable[..., EvaluationResult], tmp_path: Path) -> None:
+def test_a_missing_predictions_file_is_named(run: Callable[..., EvaluationResult], tmp_path: Path) -> None:
     run(tmp_path / "run", "csv")
     (tmp_path / "run" / "out.csv").unlink()
     with pytest.raises(SourceError, match=r"out.csv: is missing or shorter than the checkpoint says"):
         run(tmp_path / "run", "csv", resume=True)
 
 
-def test_every_truncation_of_a_checkpoint_is_noticed(tmp_path: Path) -> None:
+def test_every_truncation_of_a_checkpoint_is_detected(tmp_path: Path) -> None:
     whole = tmp_path / "run.checkpoint"
     Checkpoint({"settings": {}}, {"model": b"m" * 50}).write(whole)
     data = whole.read_bytes()
@@ -200,7 +200,7 @@ def test_a_checkpoint_cannot_run_code(tmp_path: Path) -> None:
         load_state(b"cposix\nsystem\n(S'true'\ntR.")
 
 
-def test_checkpoints_leave_nothing_but_themselves(run: Callable[..., EvaluationResult], tmp_path: Path) -> None:
+def test_checkpoints_leave_no_other_files(run: Callable[..., EvaluationResult], tmp_path: Path) -> None:
     run(tmp_path / "run", "csv")
     path = tmp_path / "run" / "run.checkpoint"
     assert sorted(p.name for p in path.parent.iterdir()) == ["out.csv", path.name, previous_of(path).name]

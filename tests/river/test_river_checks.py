@@ -1,4 +1,4 @@
-"""river's own battery of checks for estimators."""
+"""river's own estimator checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The adapters as river's users use them: dictionaries of changing keys, labels of any kind, pipelines, evaluation."""
+"""Typical use from river: dictionaries with changing keys, labels of any type, pipelines, evaluation."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_nothing_is_lost_while_every_row_is_active(rng: np.random.Generator) -> 
 
 
 def test_a_new_feature_is_used(rng: np.random.Generator) -> None:
-    # The fault it would catch: a new column that is filled with NaN for ever.
+    # Fails if a new column stays NaN for ever.
     rows = stream(rng, 400)
     model = learned(regressor(), [({"a": x["a"]}, y) for x, y in rows[:20]] + rows[20:])
     assert model.predict_one({"a": 0.5, "b": 0.9}) - model.predict_one({"a": 0.5, "b": 0.1}) > 1.0
@@ -133,14 +133,14 @@ def test_prediction_ignores_features_never_learned(rng: np.random.Generator) -> 
 
 def test_rows_without_features_are_learned() -> None:
     model = learned(regressor(), [({}, 2.0)] * 30)
-    assert model.predict_one({}) == pytest.approx(2.0, abs=0.05)  # thirty equal targets leave little doubt
+    assert model.predict_one({}) == pytest.approx(2.0, abs=0.05)  # thirty equal targets
     model.learn_one({"a": 1.0}, 2.0)
     assert model.feature_names == ("a",)
     assert model.estimator.n_seen_ == 31
 
 
 def test_one_hot_encoded_text_grows_columns(rng: np.random.Generator) -> None:
-    # The fault it would catch: the first row shows one category only, and the others would be ignored.
+    # Fails if only the category in the first row gets a column.
     model = preprocessing.OneHotEncoder() | regressor(max_active=100)
     level = {"red": 0.0, "green": 5.0, "blue": 10.0}
     for colour in rng.choice(list(level), size=150).tolist():
@@ -149,7 +149,7 @@ def test_one_hot_encoded_text_grows_columns(rng: np.random.Generator) -> None:
         assert model.predict_one({"colour": colour}) == pytest.approx(y, abs=1.0)  # the levels are 5 apart
 
 
-# ---- refusals leave the model as it was ----
+# ---- refusals leave the model unchanged ----
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_one_hot_encoded_text_grows_columns(rng: np.random.Generator) -> None:
         ({"a": 1.0, "c": 1.0}, "high", "regression needs numbers"),
     ],
 )
-def test_what_cannot_be_learned_changes_nothing(rng: np.random.Generator, x: Any, y: Any, message: str) -> None:
+def test_refused_rows_change_nothing(rng: np.random.Generator, x: Any, y: Any, message: str) -> None:
     model = learned(regressor(), stream(rng, 30))
     before = pickle.dumps(model)
     with pytest.raises(InputError, match=message):
@@ -175,15 +175,15 @@ def test_what_cannot_be_learned_changes_nothing(rng: np.random.Generator, x: Any
 
 
 @pytest.mark.parametrize("label", [None, math.nan, ["a"]])
-def test_what_cannot_be_a_label_is_refused(label: Any) -> None:
+def test_invalid_labels_are_refused(label: Any) -> None:
     model = learned(classifier(), [({"a": 1.0}, "x")])
     before = pickle.dumps(model)
-    with pytest.raises(InputError, match="a label must be something that can be a key"):
+    with pytest.raises(InputError, match="a label must be hashable and not missing"):
         model.learn_one({"a": 1.0}, label)
     assert pickle.dumps(model) == before
 
 
-def test_an_unknown_choice_is_refused() -> None:
+def test_an_unknown_option_is_refused() -> None:
     with pytest.raises(ConfigError, match="new_features='drop' is not allowed; choose one of 'grow', 'ignore'"):
         DynamicTreeRegressor(new_features="drop").learn_one({"a": 1.0}, 1.0)  # type: ignore[arg-type]
 
@@ -224,7 +224,7 @@ def test_labels_of_any_kind(rng: np.random.Generator, labels: tuple[Hashable, Ha
     assert model.predict_one({"a": 0.1}) == labels[0]
     assert model.predict_one({"a": 0.9}) == labels[1]
     assert set(model.predict_proba_one({"a": 0.9})) == set(labels)
-    if not isinstance(labels[0], tuple):  # pandas would read a tuple as several levels
+    if not isinstance(labels[0], tuple):  # pandas would turn a tuple into a MultiIndex
         table = pd.DataFrame({"a": [0.1, 0.9]}, index=["p", "q"])
         assert model.predict_many(table).tolist() == list(labels)
         assert model.predict_proba_many(table).index.tolist() == ["p", "q"]
@@ -280,7 +280,7 @@ def test_progressive_validation_of_a_pipeline_with_every_kind_of_column() -> Non
     numbers = compose.SelectType(int, float) | preprocessing.StandardScaler()
     model = (text + numbers) | classifier()
     score = evaluate.progressive_val_score(datasets.Phishing().take(250), model, metrics.ROCAUC())
-    assert score.get() > 0.8  # labels at random give 0.5
+    assert score.get() > 0.8  # random labels would give 0.5
 
 
 def test_clone_forgets_and_copies_remember(rng: np.random.Generator) -> None:
@@ -296,7 +296,7 @@ def test_clone_forgets_and_copies_remember(rng: np.random.Generator) -> None:
         assert kept.predict_one(rows[0][0]) == clone.predict_one(rows[0][0])
 
 
-def test_what_may_be_mutated() -> None:
+def test_mutable_attributes() -> None:
     model = regressor()
     model.mutate({"new_features": "ignore"})
     assert model.new_features == "ignore"
@@ -304,6 +304,6 @@ def test_what_may_be_mutated() -> None:
         model.mutate({"leaf": "constant"})
 
 
-def test_memory_counts_what_python_cannot_see(rng: np.random.Generator) -> None:
+def test_memory_usage_includes_the_engine(rng: np.random.Generator) -> None:
     model = learned(regressor(), stream(rng, 100))
     assert model._raw_memory_usage > len(model.estimator._started().save(b""))

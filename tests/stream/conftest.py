@@ -1,4 +1,4 @@
-"""Shared by the tests of sources: where the real data is, and how to compare what two sources gave."""
+"""Fixtures for the tests of sources: the real data, and reading a whole source."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sapwood.stream import Source, open_source
 
 
 class Read(NamedTuple):
-    """A whole source, its batches put together."""
+    """The concatenated batches of a source."""
 
     x: NDArray[np.float64]
     y: NDArray[Any] | None
@@ -25,7 +25,7 @@ class Read(NamedTuple):
 
 @pytest.fixture
 def read() -> Callable[..., Read]:
-    """Read a whole source; every batch is checked against the contract on the way."""
+    """Reads a whole source and checks every batch against the contract."""
 
     def read_all(spec: Any, **options: Any) -> Read:
         with open_source(spec, **options) as source:
@@ -45,7 +45,7 @@ def read() -> Callable[..., Read]:
 
 @pytest.fixture
 def real_data() -> Callable[[str], Path]:
-    """The path of a real data set; the test skips where the data folder is absent."""
+    """Finds a real data set; the test is skipped if the data folder is absent."""
     root = Path(__file__).parents[2]
     folder = Path(os.environ.get("SAPWOOD_DATA", root.parent / "shared" / "data"))
 
@@ -60,7 +60,7 @@ def real_data() -> Callable[[str], Path]:
 
 @pytest.fixture
 def csv(tmp_path: Path) -> Callable[..., Path]:
-    """Write a CSV file from text or bytes."""
+    """Writes a CSV file from text or bytes."""
 
     def write(text: str | bytes, name: str = "rows.csv") -> Path:
         path = tmp_path / name

@@ -1,4 +1,4 @@
-"""Rows that cannot be used: stop, skip, or set aside; and never a trace of them in what is learned."""
+"""Bad rows: error, skip or quarantine, and never any effect on what is learned."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_skip_counts_reasons_and_keeps_row_numbers(
     assert found.source.position == 38
     assert found.source.n_bad == len(FAULTS)
     assert found.source.bad_reasons["wrong number of fields"] == 2
-    # "b" only occurs in bad rows: were they encoded before they were rejected, "c" would be 2.
+    # "b" only occurs in bad rows: if they were encoded before being rejected, "c" would be 2.
     assert found.x[-1].tolist() == [3, 1]
 
 
@@ -88,19 +88,19 @@ def test_bad_rows_of_a_table_are_named_by_row(tmp_path: Path) -> None:
     assert "row,2,missing target" in aside.read_text()
 
 
-def test_a_batch_of_bad_rows_only_is_not_given(read: Callable[..., Any], csv: Callable[..., Path]) -> None:
+def test_a_batch_of_only_bad_rows_is_not_returned(read: Callable[..., Any], csv: Callable[..., Path]) -> None:
     found = read(csv("x,y\n1,1.5\n2,\n3,\n4,2\n"), target="y", on_bad_row="skip", batch_rows=1)
     assert found.rows.tolist() == [0, 3]
 
 
-def test_a_class_that_is_not_a_whole_number(csv: Callable[..., Path]) -> None:
+def test_a_class_that_is_not_an_integer(csv: Callable[..., Path]) -> None:
     path = csv("x,y\n" + "1,0\n1,1\n" * 600 + "1,0.5\n")
     with pytest.raises(SourceError, match=r"line 1202: the target 'y' is not a whole number.*task='regression'"):
         list(open_source(path, target="y", task="classification"))
 
 
 @pytest.mark.parametrize("options", [{"on_bad_row": "ignore"}, {"on_bad_row": "quarantine"}, {"quarantine": "bad.csv"}])
-def test_policy_and_file_must_fit(options: dict[str, Any], csv: Callable[..., Path]) -> None:
+def test_policy_and_file_must_match(options: dict[str, Any], csv: Callable[..., Path]) -> None:
     with pytest.raises(SourceError, match="on_bad_row is"):
         open_source(csv("x,y\n1,1\n"), target="y", **options)
 

@@ -1,4 +1,4 @@
-"""Broken files: one sentence, the file's name, and what to do."""
+"""Broken files: one sentence with the name of the file and the remedy."""
 
 from __future__ import annotations
 
@@ -56,26 +56,26 @@ BROKEN = {
         b'x,y\n"1,2\n3,4\n',
         "line 2: the line has 1 field; the header has 2 (a quote in it may not be closed)",
     ),
-    "cut.csv.gz": (GZIP[: len(GZIP) // 2], "gzip data ends before its end: it was cut short; copy or compress"),
+    "cut.csv.gz": (GZIP[: len(GZIP) // 2], "gzip data is truncated; copy or compress"),
     "damaged.csv.gz": (GZIP[:2000] + b"\xff" * 50 + GZIP[2050:], "gzip data is damaged"),
-    "cut.csv.zst": (ZSTD[: len(ZSTD) // 2], "zstd data ends before its end: it was cut short"),
-    "cut.parquet": (PARQUET[: len(PARQUET) // 2], "Parquet data is damaged or cut short"),
-    "damaged.parquet": (PARQUET[:100] + b"\xff" * 3000 + PARQUET[3100:], "Parquet data is damaged or cut short"),
-    "cut.arrow": (ARROW[: len(ARROW) // 2], "Arrow data is damaged or cut short"),
+    "cut.csv.zst": (ZSTD[: len(ZSTD) // 2], "zstd data is truncated"),
+    "cut.parquet": (PARQUET[: len(PARQUET) // 2], "Parquet data is damaged or truncated"),
+    "damaged.parquet": (PARQUET[:100] + b"\xff" * 3000 + PARQUET[3100:], "Parquet data is damaged or truncated"),
+    "cut.arrow": (ARROW[: len(ARROW) // 2], "Arrow data is damaged or truncated"),
     "old.feather": (b"FEA1" + b"\0" * 50, "Feather file of version 1"),
 }
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_one_clear_sentence(name: str, tmp_path: Path) -> None:
-    data, said = BROKEN[name]
+    data, expected = BROKEN[name]
     path = tmp_path / name
     path.write_bytes(data)
     with pytest.raises(SourceError) as error:
         list(open_source(path, target="y"))
     message = str(error.value)
     assert message.startswith(str(path))
-    assert said in message
+    assert expected in message
     assert ";" in message, "a remedy follows"
     assert "\n" not in message
     assert error.value.file == str(path)
@@ -91,7 +91,7 @@ def test_a_missing_file_names_the_nearest(csv: Callable[..., Path], tmp_path: Pa
 
 def test_no_permission(csv: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     path = csv("x,y\n1,2\n")
-    if os.geteuid() == 0:  # the permission bits mean nothing to root
+    if os.geteuid() == 0:  # root ignores permission bits
 
         def refuse(*_: object) -> None:
             raise PermissionError(13, "Permission denied")
@@ -110,7 +110,7 @@ def test_nothing_to_read(tmp_path: Path) -> None:
         open_source(str(tmp_path / "*.csv"), target="y")
     with pytest.raises(SourceError, match="the iterable is empty"):
         open_source(iter([]), target="y")
-    with pytest.raises(SourceError, match="a int cannot be read as a stream"):
+    with pytest.raises(SourceError, match="an object of type int cannot be read as a stream"):
         open_source(5, target="y")
     with pytest.raises(SourceError, match="no input column left"):
         open_source([{"y": 1.0}], target="y")
@@ -142,9 +142,7 @@ def test_parquet_cannot_come_from_a_pipe() -> None:
         open_source(io.BytesIO(PARQUET), target="y")
 
 
-def test_a_quote_that_never_closes_does_not_fill_the_memory(
-    csv: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unclosed_quote_does_not_fill_memory(csv: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv_reader, "BLOCK", 1000)
     monkeypatch.setattr(csv_reader, "MAX_RECORD", 20_000)
     path = csv("x,y\n" + "1,2\n" * 1000 + '"1,2\n' + "1,2\n" * 20_000)

@@ -12,7 +12,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-# The peak of /proc, not of getrusage: a new process inherits the latter from the one that started it.
+# From /proc and not getrusage, whose peak a new process inherits from its parent.
 PROGRAM = """
 import re, sys
 from sapwood.stream import open_source
@@ -22,7 +22,7 @@ print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
 
 
 def write(path: Path, n_rows: int) -> None:
-    """Ten columns, in row groups of a million rows, as writers make them by default."""
+    """Write ten columns, in row groups of a million rows, the default of common writers."""
     rng = np.random.default_rng(n_rows)
     names = [*(f"x{i}" for i in range(9)), "y"]
     schema = pa.schema([(name, pa.float64()) for name in names])
@@ -39,10 +39,10 @@ def write(path: Path, n_rows: int) -> None:
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
 @pytest.mark.parametrize(("form", "small", "large"), [("parquet", 500_000, 2_000_000), ("csv", 50_000, 200_000)])
 def test_peak_memory_is_that_of_a_quarter_of_the_file(form: str, small: int, large: int, tmp_path: Path) -> None:
-    """Null: the peak does not depend on the rows; 10 % is the allowance of the product's own requirement.
+    """Null: the peak does not depend on the number of rows. The requirement itself allows 10 %.
 
-    Faults it catches: a Parquet reader that holds whole column chunks (without buffer_size 157 MB for the small file
-    and 237 MB for the large one, instead of 117 and 119), a reader that keeps blocks alive, a schema that grows.
+    Fails if the Parquet reader holds whole column chunks (without buffer_size 157 MB for the small file and 237 MB for
+    the large one, instead of 117 and 119), a reader keeps blocks alive, or the schema grows.
     """
     peaks = []
     for n_rows in (small, large):

@@ -1,4 +1,4 @@
-"""CSV as people write it: quotes, line ends, separators, and files larger than a block."""
+"""CSV as found in practice: quotes, line endings, separators, and files larger than a block."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from sapwood.stream import SourceError, open_source
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("last", [True, False], ids=["ends with a newline", "does not"])
-def test_line_ends(end: str, last: bool, read: Callable[..., Any], csv: Callable[..., Path]) -> None:
+def test_line_endings(end: str, last: bool, read: Callable[..., Any], csv: Callable[..., Path]) -> None:
     path = csv(end.join(["a,y", "1,2", "", "3,4"]) + (end if last else ""))
     assert read(path, target="y").x.ravel().tolist() == [1, 3]
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
-def test_the_separator_is_found(separator: str, read: Callable[..., Any], csv: Callable[..., Path]) -> None:
+def test_the_separator_is_detected(separator: str, read: Callable[..., Any], csv: Callable[..., Path]) -> None:
     path = csv(f"a{separator}b{separator}y\n1{separator}2{separator}3\n")
     assert read(path, target="y").x.tolist() == [[1, 2]]
 
@@ -37,7 +37,7 @@ def test_byte_order_mark_blank_first_lines_and_padding(read: Callable[..., Any],
     assert found.y.tolist() == [2]
 
 
-def test_a_column_without_a_name_is_called_by_its_position(read: Callable[..., Any], csv: Callable[..., Path]) -> None:
+def test_an_unnamed_column_is_named_by_its_position(read: Callable[..., Any], csv: Callable[..., Path]) -> None:
     assert read(csv(",y\n0,1\n"), target="y").source.feature_names == ["column1"]
 
 
@@ -48,7 +48,7 @@ def test_quoted_separators_quotes_and_newlines(read: Callable[..., Any], csv: Ca
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 7, 50, 1 << 20])
-def test_where_blocks_are_cut_changes_nothing(
+def test_block_boundaries_do_not_matter(
     block: int, monkeypatch: pytest.MonkeyPatch, read: Callable[..., Any], csv: Callable[..., Path]
 ) -> None:
     lines = [f'{i},"line {i % 3}\r\nof ""two""",{i / 7!r}' for i in range(30)]
@@ -65,7 +65,7 @@ def test_where_blocks_are_cut_changes_nothing(
 
 
 def test_line_numbers_count_lines_not_rows(csv: Callable[..., Path]) -> None:
-    """A quoted newline and an empty line come before the bad row, which stands on line 6."""
+    """A quoted newline and an empty line precede the bad row, which is on line 6."""
     path = csv('word,x,y\n"a\nb",1,1\n\nc,2,2\nd,oops,3\n' + "e,1,1\n" * 20)
     with pytest.raises(SourceError, match=r"rows\.csv, line 6: column 'x' is not a number \('oops'\)") as error:
         list(open_source(path, target="y"))

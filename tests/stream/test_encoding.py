@@ -1,4 +1,4 @@
-"""What columns become: numbers, words, dates, gaps, and the target."""
+"""Encoding columns: numbers, words, dates, missing values, and the target."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def test_numbers_declared_categorical(read: Callable[..., Any], csv: Callable[..
     assert from_text.x.ravel().tolist() == from_numbers.x.ravel().tolist() == [0, 1, 0]
 
 
-def test_one_typing_error_does_not_turn_numbers_into_categories(csv: Callable[..., Path]) -> None:
-    """Faults it catches: judging a column by whether all of its values are numbers."""
+def test_one_typo_does_not_turn_numbers_into_categories(csv: Callable[..., Path]) -> None:
+    """Fails if a column is numeric only when all of its values are numbers."""
     path = csv("x,y\n" + "".join(f"{i},1\n" for i in range(50)) + "5O,1\n" + "7,1\n" * 10)
     with pytest.raises(SourceError, match=r"line 52: column 'x' is not a number \('5O'\); .*categorical"):
         list(open_source(path, target="y"))
@@ -63,7 +63,7 @@ def test_one_typing_error_does_not_turn_numbers_into_categories(csv: Callable[..
 def test_categories_that_are_mostly_numbers_are_noted(
     odd: str, share: str, read: Callable[..., Any], csv: Callable[..., Path]
 ) -> None:
-    """Faults it catches: a few rows with a word among them learned as categories, and nobody told."""
+    """Fails if a column with a few words among numbers silently becomes categorical."""
     words = ["1", "2", *odd.split("\n"), "4", "?", "5"]
     path = csv("a,w,y\n" + "".join(f"{word},c{i},{i}.5\n" for i, word in enumerate(words)))
     source = read(path, target="y").source
@@ -81,7 +81,7 @@ def test_few_numbers_among_words_are_not_noted(read: Callable[..., Any], csv: Ca
     assert read(csv("w,y\nA4,1\nB5,2\n7,3\nC8,4\n9,5\n"), target="y").source.notes == []
 
 
-def test_moments_become_days_hour_weekday_and_yearday(read: Callable[..., Any], csv: Callable[..., Path]) -> None:
+def test_timestamps_become_days_hour_weekday_and_yearday(read: Callable[..., Any], csv: Callable[..., Path]) -> None:
     moments = ["2024-02-29T18:30:00", "2024-12-31 06:00", "1969-12-28T12:00:00", ""]
     found = read(csv("t,y\n" + "".join(f"{m},1.5\n" for m in moments)), target="y")
     assert found.source.feature_names == ["t.days", "t.hour", "t.weekday", "t.yearday"]
@@ -162,7 +162,7 @@ def test_targets_and_task_hints(
     assert found.y[0] == first
 
 
-def test_text_cannot_be_regressed_on(csv: Callable[..., Path]) -> None:
+def test_text_cannot_be_a_regression_target(csv: Callable[..., Path]) -> None:
     with pytest.raises(SourceError, match=r"'y' holds text such as 'UP'.*classification"):
         open_source(csv("x,y\n1,UP\n"), target="y", task="regression")
 
@@ -182,8 +182,8 @@ def test_without_a_target_there_is_no_y(csv: Callable[..., Path]) -> None:
     assert next(source).y is None
 
 
-def test_a_schema_makes_another_file_encode_alike(read: Callable[..., Any], csv: Callable[..., Path]) -> None:
-    """As when a saved model predicts: other column order, no target, categories in another order, and new ones."""
+def test_a_schema_makes_another_file_encode_the_same(read: Callable[..., Any], csv: Callable[..., Path]) -> None:
+    """As when a saved model predicts: another column order, no target, categories in another order, and new ones."""
     schema = read(csv("w,t,x,y\nb,2024-01-01,1,1\na,2024-01-02,2,2\n"), target="y").source.state()["schema"]
     schema = json.loads(json.dumps(schema))
     found = read(csv("extra,x,w,t\n0,3,a,2024-01-03\n0,4,new,2024-01-01\n", "other.csv"), schema=schema)

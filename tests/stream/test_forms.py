@@ -1,4 +1,4 @@
-"""The same rows in every form give the same batches, bit for bit."""
+"""The same rows in every file format give the same batches, bit for bit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MIXED = (
 
 
 def forms(text: bytes, folder: Path) -> dict[str, Path]:
-    """The same table as plain, gzip and zstd CSV, Parquet, Arrow file, Arrow stream and Feather."""
+    """Write the same table as plain, gzip and zstd CSV, Parquet, Arrow file, Arrow stream and Feather."""
     table = pa_csv.read_csv(io.BytesIO(text))
     paths = {
         name: folder / f"rows.{name}" for name in ("csv", "csv.gz", "csv.zst", "parquet", "arrow", "arrows", "feather")
@@ -47,7 +47,7 @@ def forms(text: bytes, folder: Path) -> dict[str, Path]:
 
 
 def assert_same(first: Any, second: Any) -> None:
-    """The same bits: NaN equals NaN, and -0.0 is not 0.0."""
+    """Compare bits: NaN equals NaN, and -0.0 differs from 0.0."""
     assert first.source.feature_names == second.source.feature_names
     assert first.source.task_hint == second.source.task_hint
     assert first.x.tobytes() == second.x.tobytes()
@@ -71,7 +71,7 @@ def test_every_form_of_a_real_stream_gives_the_same_batches(
 def test_every_form_of_dates_words_and_gaps_gives_the_same_batches(read: Callable[..., Any], tmp_path: Path) -> None:
     paths = forms(MIXED.encode(), tmp_path)
     reference = read(paths["csv"], target="y")
-    assert pq.read_schema(paths["parquet"]).field("when").type == pa.timestamp("ns")  # the file is typed, not text
+    assert pq.read_schema(paths["parquet"]).field("when").type == pa.timestamp("ns")  # typed, not text
     for path in paths.values():
         assert_same(reference, read(path, target="y"))
 
@@ -97,8 +97,8 @@ def test_standard_input_gives_the_same_rows(compress: bool, read: Callable[..., 
     assert run.stdout == read(csv(text), target="y").x.tobytes()
 
 
-def test_a_slow_pipe_is_read_as_it_comes(read: Callable[..., Any], csv: Callable[..., Path]) -> None:
-    """Bytes that arrive one by one, cut anywhere, also inside a line end or a character of two bytes."""
+def test_a_slow_pipe_is_read_as_bytes_arrive(read: Callable[..., Any], csv: Callable[..., Path]) -> None:
+    """Bytes arrive in pieces split anywhere, even inside a line ending or a two-byte character."""
     text = "a,b,y\r\n" + "".join(f'{i},"ü\r\nx",{i % 2}\r\n' for i in range(20))
     reader, writer = os.pipe()
     program = f"import os,sys\nfor b in {text.encode()!r}: os.write({writer}, bytes([b]))"
@@ -115,14 +115,14 @@ def test_a_folder_and_a_glob_are_read_in_natural_order(read: Callable[..., Any],
     (tmp_path / "_SUCCESS").write_text("")
     (tmp_path / "notes.txt").write_text("not data")
     (tmp_path / "nested").mkdir()
-    pq.write_table(pa.table({"y": [0.0], "x": [99]}), tmp_path / "nested" / "part0.parquet")  # columns in another order
+    pq.write_table(pa.table({"y": [0.0], "x": [99]}), tmp_path / "nested" / "part0.parquet")  # another column order
     assert read(tmp_path, target="y").x.ravel().tolist() == [99, 1, 2, 10]
     assert read(str(tmp_path / "part*.csv"), target="y").x.ravel().tolist() == [1, 2, 10]
     listed = [tmp_path / "part10.csv", str(tmp_path / "part1.csv")]
     assert read(listed, target="y").x.ravel().tolist() == [10, 1]
 
 
-def test_row_numbers_run_on_over_files(read: Callable[..., Any], tmp_path: Path) -> None:
+def test_row_numbers_continue_across_files(read: Callable[..., Any], tmp_path: Path) -> None:
     for i in range(3):
         (tmp_path / f"part{i}.csv").write_text("x,y\n1,0\n2,0\n")
     found = read(tmp_path, target="y", batch_rows=4)

@@ -1,4 +1,4 @@
-"""Everything that is not a file: tables, arrays, pairs, and the built-in generators."""
+"""Sources other than files: tables, arrays, pairs, and the built-in generators."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_arrays_with_names_and_words(read: Callable[..., Any]) -> None:
     assert found.y.tolist() == ["no", "yes"]
 
 
-def test_arrays_must_fit_together() -> None:
+def test_arrays_must_have_matching_shapes() -> None:
     with pytest.raises(SourceError, match=r"y has shape \(3,\); it must have one entry for each of the 2 rows"):
         open_source((np.zeros((2, 1)), np.zeros(3)))
 
@@ -111,7 +111,7 @@ def test_pairs_with_sequences_and_arrays(read: Callable[..., Any]) -> None:
 
 
 def test_pairs_are_read_only_as_far_as_needed() -> None:
-    """An endless stream is a stream."""
+    """Fails if the first batch reads an infinite iterable to its end."""
     endless = (([float(i)], float(i)) for i in iter(int, 1))
     assert len(next(open_source(endless))) == 1000
 
@@ -122,7 +122,7 @@ def test_pairs_whose_target_has_the_name_of_an_input() -> None:
 
 
 @pytest.mark.parametrize("item", [5, "a", (1, 2, 3)])
-def test_items_that_are_no_rows(item: object) -> None:
+def test_items_that_are_not_rows(item: object) -> None:
     with pytest.raises(SourceError):
         open_source(iter([item]))
 
@@ -139,7 +139,7 @@ def test_generators(read: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "said"),
+    ("spec", "message"),
     [
         ("demo:drifting-fridman", "did you mean 'drifting-friedman'"),
         ("demo:friedman?rows=5", "no parameter 'rows'"),
@@ -147,6 +147,6 @@ def test_generators(read: Callable[..., Any]) -> None:
         ("demo:friedman?n=many", "demo:friedman"),
     ],
 )
-def test_generators_that_do_not_exist(spec: str, said: str) -> None:
-    with pytest.raises(SourceError, match=said):
+def test_generators_that_do_not_exist(spec: str, message: str) -> None:
+    with pytest.raises(SourceError, match=message):
         open_source(spec)

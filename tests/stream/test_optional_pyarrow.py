@@ -1,4 +1,4 @@
-"""pyarrow is an extra: nothing imports it before it is needed, and its absence is said in one sentence."""
+"""pyarrow is optional: it is imported only when needed, and its absence is a one-sentence error."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def run(program: str) -> str:
 
 
 def test_importing_does_not_import_pyarrow() -> None:
-    # scikit-learn imports pandas where it is installed, and pandas imports pyarrow; only our own imports count here.
+    # scikit-learn imports pandas if installed, and pandas imports pyarrow; only our own imports matter here.
     program = "import sys; sys.modules['pandas'] = None; import sapwood.stream; print('pyarrow' in sys.modules)"
     assert run(program) == "False\n"
 
 
-def test_arrays_pairs_and_generators_do_without() -> None:
+def test_arrays_pairs_and_generators_do_not_need_it() -> None:
     out = run(
         WITHOUT + "import numpy as np\n"
         "print(next(open_source((np.ones((2, 1)), np.arange(2.0)))).y)\n"
@@ -31,7 +31,7 @@ def test_arrays_pairs_and_generators_do_without() -> None:
     assert out == "[0. 1.]\n[[ 1. nan]]\n10\n"
 
 
-def test_files_say_what_to_install(tmp_path: Path) -> None:
+def test_errors_name_what_to_install(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("x,y\n1,2\n")
     out = run(WITHOUT + f"try: open_source({str(path)!r}, target='y')\nexcept SourceError as e: print(e)")

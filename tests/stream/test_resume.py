@@ -1,4 +1,4 @@
-"""A run that stops anywhere and goes on later reads what an uninterrupted run reads."""
+"""A run that is stopped anywhere and resumed reads what an uninterrupted run reads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ N_ROWS = 2500
 
 
 def rows() -> list[str]:
-    """Categories that appear late, dates, gaps, and a bad row now and then."""
+    """Late categories, dates, missing values, and occasional bad rows."""
     lines = []
     for i in range(N_ROWS):
         word = f"w{i // 300}-{i % 4}"
@@ -64,7 +64,7 @@ def test_resuming_after_every_batch(form: str, specs: dict[str, Any], tmp_path: 
         with open_source(specs[form], quarantine=part, resume=state, **options) as source:
             found = next(source)
             state = json.loads(json.dumps(source.state()))
-            next(source, None)  # read further than the checkpoint, as a run that is killed has
+            next(source, None)  # read past the checkpoint, like a run that is killed
         assert found.row == batch.row
         assert found.X.tobytes() == batch.X.tobytes()
         assert found.y is not None
@@ -105,8 +105,8 @@ def test_a_state_of_another_version_is_refused(specs: dict[str, Any]) -> None:
         open_source(specs["csv"], target="y", resume={"format": 99})
 
 
-def test_a_batch_that_is_interrupted_leaves_no_trace(tmp_path: Path) -> None:
-    """Faults it catches: bad rows counted, or set aside, before the batch they stand in was given."""
+def test_an_interrupted_batch_has_no_effect(tmp_path: Path) -> None:
+    """Fails if bad rows are counted or quarantined before their batch has been returned."""
 
     def pairs(stop_at: int | None) -> Any:
         for i in range(3000):

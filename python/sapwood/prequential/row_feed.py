@@ -28,7 +28,7 @@ class RowFeed:
     late : LateLabels or None
         The second source, where labels come from one.
     book : LabelBook
-        The classes met so far.
+        The classes seen so far.
     n_read : int
         Rows read before, by the run that is resumed.
     held : Rows or None

@@ -1,4 +1,4 @@
-"""pyarrow is an extra: it is imported here, when a source needs it, and nowhere else."""
+"""pyarrow is an optional dependency: it is imported only here, lazily, when a source needs it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sapwood.reading.errors import SourceError
 
 
 def pyarrow(purpose: str, submodule: str | None = None) -> Any:
-    """The module `pyarrow`, or one of its submodules; `purpose` completes "... needs pyarrow"."""
+    """Import `pyarrow` or one of its submodules; `purpose` completes "... needs pyarrow" in the error."""
     try:
         return importlib.import_module(f"pyarrow.{submodule}" if submodule else "pyarrow")
     except ImportError as error:
@@ -21,11 +21,11 @@ def pyarrow(purpose: str, submodule: str | None = None) -> Any:
         ) from error
 
 
-def fixed_width(array: Any, dtype: type[np.generic], missing: float | int) -> NDArray[Any]:
-    """An Arrow array of fixed width as numpy, with `missing` where it is null.
+def to_numpy(array: Any, dtype: type[np.generic], missing: float | int) -> NDArray[Any]:
+    """Convert a fixed-width Arrow array to numpy, with `missing` in place of nulls.
 
-    Arrow's own conversion (and its `fill_null`) imports pandas where that is installed, which costs a third of a second
-    and more memory than all the rest.
+    Arrow's own conversion (and its `fill_null`) imports pandas if that is installed, which takes a third of a second
+    and more memory than everything else.
     """
     bitmap, data = array.buffers()
     if data is None:

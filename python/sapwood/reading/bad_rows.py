@@ -1,4 +1,4 @@
-"""What happens to rows that cannot be used: stop, skip them and count, or set them aside in a file with the reason."""
+"""Rows that cannot be used: raise an error, skip and count them, or write them to a quarantine file with the reason."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _HEADER = ("file", "place", "number", "reason", "detail", "text")
 
 
 class BadRows:
-    """The ledger of bad rows.
+    """Counts bad rows and writes the quarantine file.
 
-    The quarantine file is a CSV with the columns file, place ("line" or "row"), number, reason, detail and text. It is
-    cut back on resuming to what had been written at the checkpoint, so that no bad row is listed twice.
+    The file is a CSV with the columns file, place ("line" or "row"), number, reason, detail and text. On resuming it is
+    truncated to its length at the checkpoint, so that no bad row is listed twice.
     """
 
     def __init__(self, policy: OnBadRow, quarantine: str | os.PathLike[str] | None) -> None:
@@ -40,11 +40,11 @@ class BadRows:
 
     @property
     def n_bad(self) -> int:
-        """Rows left out so far."""
+        """Number of rows left out so far."""
         return sum(self.reasons.values())
 
     def start(self, state: dict[str, Any] | None) -> None:
-        """Open the quarantine file: afresh, or cut back to where `state` says it was."""
+        """Open the quarantine file: empty, or truncated to its length in `state`."""
         if state is not None:
             self.reasons = Counter(state["reasons"])
         if self._path is None:
@@ -56,15 +56,15 @@ class BadRows:
             self._file.seek(n_bytes)
         except OSError as error:
             raise SourceError(
-                f"{self._path}: cannot write bad rows there ({error.strerror}); name a file that can be written",
+                f"{self._path}: cannot write bad rows there ({error.strerror}); name a writable file",
                 file=str(self._path),
             ) from error
         self._n_bytes = n_bytes
         if n_bytes == 0:
             self._n_bytes = self._file.write(_line(_HEADER))
 
-    def take(self, chunk: Chunk, rejects: list[Reject]) -> None:
-        """Deal with the bad rows of a chunk, in order. They are counted and set aside when `settle` is called."""
+    def add(self, chunk: Chunk, rejects: list[Reject]) -> None:
+        """Handle the bad rows of a chunk, in order. They are counted and written by `commit_batch`."""
         for reject in rejects:
             place = chunk.place_of(reject.offset)
             if self._policy == "error":
@@ -78,12 +78,12 @@ class BadRows:
             line = _line((place.file, place.unit, place.number, reject.reason, reject.detail, text))
             self._pending.append((reject.reason, line))
 
-    def begin(self) -> None:
-        """Start a batch: forget the bad rows of one that was interrupted, which will be read again."""
+    def begin_batch(self) -> None:
+        """Discard the bad rows of an interrupted batch, which will be read again."""
         self._pending.clear()
 
-    def settle(self) -> None:
-        """A batch is complete: count its bad rows and write them."""
+    def commit_batch(self) -> None:
+        """Count and write the bad rows of a complete batch."""
         for reason, line in self._pending:
             self.reasons[reason] += 1
             if self._file is not None:
@@ -91,14 +91,14 @@ class BadRows:
         self._pending.clear()
 
     def state(self) -> dict[str, Any]:
-        """The counts, and how much of the quarantine file belongs to them; that much is on the disk on return."""
+        """Return the counts and the length of the quarantine file, flushed to disk."""
         if self._file is not None:
             self._file.flush()
             os.fsync(self._file.fileno())
         return {"reasons": dict(self.reasons), "quarantine_bytes": self._n_bytes}
 
     def close(self) -> None:
-        """Finish the quarantine file."""
+        """Close the quarantine file."""
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -1,4 +1,4 @@
-"""What readers hand over: some rows as raw columns, with the way back to the file they came from."""
+"""What readers produce: rows as raw columns, traceable to where they came from."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RawColumn = Any
 
 @dataclass(frozen=True)
 class Place:
-    """Where a row stands: a line of a text file (counted from 1) or a row of a table (counted from 0)."""
+    """The position of a row: a line of a text file (counting from 1) or a row of a table (counting from 0)."""
 
     file: str
     unit: Literal["line", "row"]
@@ -26,13 +26,13 @@ class Place:
 
 
 def row_place(label: str, first_row: int) -> Callable[[int], Place]:
-    """The place of the rows that follow row `first_row`, by offset."""
+    """Return a function from offsets after row `first_row` to places."""
     return lambda offset: Place(label, "row", first_row + offset)
 
 
 @dataclass(frozen=True)
 class Reject:
-    """A row that cannot be used: its offset in the chunk, the kind of fault, the fault in words, and the remedy."""
+    """An unusable row: its offset in the chunk, the kind of fault, a description of it, and the remedy."""
 
     offset: int
     reason: str
@@ -47,18 +47,18 @@ class Chunk:
     Attributes
     ----------
     columns : mapping from str to RawColumn
-        The usable rows, one entry a row.
+        The usable rows, one entry per row.
     n_rows : int
-        How many rows of the source this chunk stands for, the unusable ones included.
+        Number of rows of the source in this chunk, including unusable ones.
     place, text : callables
-        Where the row at an offset stands, and its original text. They are only called for rows that are in trouble, so
+        Functions from an offset to the place and the original text of the row. They are only called for bad rows, so
         they may be slow.
     kept : ndarray or None
-        Offset of each usable row; None when all rows are usable.
+        Offset of each usable row; None if all rows are usable.
     rejects : tuple of Reject
-        The rows that could not even be split into columns.
+        The rows that could not be split into columns.
     base : int
-        What to add to an offset before it is handed to `place` and `text`.
+        Added to an offset before it is passed to `place` and `text`.
     """
 
     columns: Mapping[str, RawColumn]
@@ -70,19 +70,19 @@ class Chunk:
     base: int = 0
 
     def offsets(self) -> NDArray[np.int64]:
-        """Offset in the chunk of each usable row."""
+        """Return the offset in the chunk of each usable row."""
         return np.arange(self.n_rows, dtype=np.int64) if self.kept is None else self.kept
 
     def place_of(self, offset: int) -> Place:
-        """Where the row at `offset` stands."""
+        """Return the place of the row at `offset`."""
         return self.place(self.base + offset)
 
     def text_of(self, offset: int) -> str:
-        """The original text of the row at `offset`."""
+        """Return the original text of the row at `offset`."""
         return self.text(self.base + offset)
 
     def slice(self, start: int, stop: int) -> Chunk:
-        """The rows at offsets start, ..., stop - 1."""
+        """Return the rows at offsets start, ..., stop - 1."""
         if start == 0 and stop >= self.n_rows:
             return self
         stop = min(stop, self.n_rows)
@@ -105,23 +105,23 @@ class Chunk:
 
 
 class Reader(Protocol):
-    """One kind of source. `names` are its columns in order, `n_rows` its length where that is known beforehand."""
+    """One kind of source. `names` are its columns in order, `n_rows` its length if known in advance."""
 
     label: str
     names: list[str]
     n_rows: int | None
 
     def chunks(self, skip: int, columns: list[str]) -> Iterator[Chunk]:
-        """The rows after the first `skip` ones, with the named columns only."""
+        """Yield the rows after the first `skip`, with the named columns only."""
 
     def fraction(self) -> float | None:
-        """How much of the source has been read, from 0 to 1; None when nobody can know."""
+        """Return how much of the source has been read, from 0 to 1; None if unknown."""
 
     def notes(self) -> list[str]:
-        """What a user should know about what was read so far."""
+        """Return remarks for the user on what was read so far."""
 
     def close(self) -> None:
-        """Let go of files."""
+        """Close the files."""
 
 
 def skip_rows(chunks: Iterator[Chunk], skip: int) -> Iterator[Chunk]:

@@ -1,4 +1,4 @@
-"""The one exception of this package."""
+"""The error of this package, and the hints it gives."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Iterable
 class SourceError(ValueError):
     """A source cannot be read, or a row of it cannot be used.
 
-    The message is one sentence that names the file, the line or row, and what to do.
+    The message is one sentence that names the file, the line or row, and the remedy.
 
     Parameters
     ----------
     message : str
         What was found, where, and the remedy.
     file : str or None
-        The file, or another name of the source, where one is known.
+        The file, or another name of the source, if known.
     line : int or None
-        The line of a text file, counted from 1.
+        The line of a text file, counting from 1.
     row : int or None
-        The row of a table, counted from 0.
+        The row of a table, counting from 0.
 
     Examples
     --------
@@ -42,15 +42,15 @@ class SourceError(ValueError):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint naming the known name most like `name`, or nothing when none is alike."""
+    """Return a hint with the known name closest to `name`, or an empty string if none is close."""
     lowered = {k.lower(): k for k in known}
     match = difflib.get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.5)
     return f"; did you mean {lowered[match[0]]!r}?" if match else ""
 
 
 def unknown_column(name: str, role: str, known: list[str], where: str) -> SourceError:
-    """The error for a column that a user named and the source does not have."""
-    listed = ", ".join(known[:50]) + (f", ... ({len(known)} in all)" if len(known) > 50 else "")
+    """Make the error for a column that the user named but the source does not have."""
+    listed = ", ".join(known[:50]) + (f", ... ({len(known)} in total)" if len(known) > 50 else "")
     return SourceError(
         f"{where} has no column {name!r} ({role}); its columns are: {listed}{nearest(name, known)}", file=where
     )

@@ -1,4 +1,4 @@
-"""Which reader a source needs."""
+"""Choosing the reader for a source."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DEFAULT_TARGET = "y"
 
 
 def open_reader(spec: Any, target: str | None, delimiter: str | None, look_ahead: int) -> tuple[Reader, str | None]:
-    """A reader for `spec`, and the name of its target: sources that bring their own target have one by default."""
+    """Return a reader for `spec` and the name of its target, which arrays, pairs and generators have by default."""
     own_target = target or DEFAULT_TARGET
     if isinstance(spec, str | os.PathLike):
         text = os.fspath(spec)
@@ -40,8 +40,8 @@ def open_reader(spec: Any, target: str | None, delimiter: str | None, look_ahead
     if isinstance(spec, Iterable):
         return _iterable(spec, target, own_target, delimiter, look_ahead)
     raise SourceError(
-        f"a {type(spec).__name__} cannot be read as a stream; give a path, a table, arrays (X, y) or an iterable of "
-        "(x, y) pairs"
+        f"an object of type {type(spec).__name__} cannot be read as a stream; pass a path, a table, arrays (X, y) or "
+        "an iterable of (x, y) pairs"
     )
 
 

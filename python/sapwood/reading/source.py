@@ -20,7 +20,7 @@ from sapwood.reading.errors import SourceError, unknown_column
 from sapwood.reading.opening import open_reader
 
 SCHEMA_ROWS = 1000
-"""How many of the first rows decide what each column is; the same for every batch size and file format."""
+"""How many of the first rows determine the type of each column, for every batch size and file format."""
 
 _FORMAT = 1
 
@@ -32,12 +32,12 @@ class Batch:
     Attributes
     ----------
     X : ndarray of shape (n, p), float64, C-contiguous
-        Inputs; NaN where a value is missing.
+        Inputs; missing values are NaN.
     y : ndarray of shape (n,) or None
-        Targets: float64 for numbers, bool or text for labels (int64 where classification was asked for); None when the
-        source was opened without a target.
+        Targets: float64 for numbers, bool or text for labels (int64 if opened for classification); None if the source
+        was opened without a target.
     row : int
-        Row number of the source (counted from 0, bad rows included) at which the batch starts.
+        Row number in the source (counting from 0, including bad rows) at which the batch starts.
     rows : ndarray of shape (n,), int64
         Row number of each row; gaps are bad rows.
     names : list of str
@@ -55,10 +55,10 @@ class Batch:
 
 
 class Source:
-    """A stream of rows, read once from front to back. Made by :func:`open_source`.
+    """A stream of rows, read once from start to end. Created by :func:`open_source`.
 
-    Iterating gives :class:`Batch` es. Between two of them `state()` is all that is needed to go on later from the same
-    place, encoding as if there had been no interruption.
+    Iterating yields :class:`Batch` objects. Between two of them, `state()` is all that is needed to continue later from
+    the same row, with the same encoding as without the interruption.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Source:
         else:
             for name in schema.columns:
                 if name not in reader.names:
-                    raise unknown_column(name, "which the schema needs", reader.names, reader.label)
+                    raise unknown_column(name, "required by the schema", reader.names, reader.label)
             self._chunks = reader.chunks(position, schema.columns)
         self._schema = schema
 
@@ -118,19 +118,19 @@ class Source:
 
     @property
     def task_hint(self) -> Task | None:
-        """What the target looks like, "classification" for text and booleans, and for whole numbers with at most 32
-        distinct values among the first 1000 rows, each met ten times on average (two distinct ones need not be);
-        "regression" for all other numbers; None without a target. It changes nothing in what is read."""
+        """The likely task: "classification" for text and booleans, and for integers with at most 32 distinct values
+        among the first 1000 rows, each occurring ten times on average (or any two distinct values); "regression" for
+        all other numbers; None without a target. It does not affect what is read."""
         return self._schema.target.hint if self._schema.target else None
 
     @property
     def position(self) -> int:
-        """Rows consumed so far, bad rows included, which is the row number at which the next batch starts."""
+        """Number of rows consumed so far, including bad rows: the row number at which the next batch starts."""
         return self._position
 
     @property
     def n_rows(self) -> int | None:
-        """Rows in the whole source, where that is known without reading it."""
+        """Number of rows in the whole source, if known without reading it."""
         total = self._reader.n_rows
         if total is None or self._end is None:
             return total
@@ -138,33 +138,32 @@ class Source:
 
     @property
     def fraction(self) -> float | None:
-        """How much has been consumed, from 0 to 1, as well as can be told."""
+        """How much has been consumed, from 0 to 1; None if unknown."""
         if self.n_rows:
             return self._position / self.n_rows
         return self._reader.fraction()
 
     @property
     def n_bad(self) -> int:
-        """Rows left out because they could not be used."""
+        """Number of rows left out because they could not be used."""
         return self._bad_rows.n_bad
 
     @property
     def bad_reasons(self) -> dict[str, int]:
-        """How many rows were left out for which reason."""
+        """Number of rows left out, by reason."""
         return dict(self._bad_rows.reasons)
 
     @property
     def notes(self) -> list[str]:
-        """What a user should know, such as integers too large for a double, too many categories, or late keys."""
+        """Remarks for the user, for example on integers too large for a double, too many categories, or late keys."""
         return [*self._schema.notes(), *self._reader.notes()]
 
     def state(self) -> dict[str, Any]:
-        """Everything needed to go on from here, fit for JSON; give it to ``open_source(..., resume=state)``.
+        """Return everything needed to continue from here, as JSON values, for ``open_source(..., resume=state)``.
 
-        "Here" is after the last batch that was given, also when reading the next one failed or was interrupted.
+        "Here" is after the last batch returned, even if reading the next one failed or was interrupted.
 
-        Its entry ``"schema"`` alone, given as ``open_source(..., schema=...)``, makes another source encode like this
-        one.
+        Its entry ``"schema"``, passed as ``open_source(..., schema=...)``, makes another source encode like this one.
         """
         return {
             "format": _FORMAT,
@@ -180,13 +179,13 @@ class Source:
     def __next__(self) -> Batch:
         while True:
             row = self._position
-            self._bad_rows.begin()
+            self._bad_rows.begin_batch()
             parts, n_rows = self._encode_rows(self._rows_wanted())
             if n_rows == 0:
                 raise StopIteration
-            self._bad_rows.settle()
+            self._bad_rows.commit_batch()
             self._position += n_rows
-            if any(len(part.x) for part in parts):  # all rows of a batch may be bad
+            if any(len(part.x) for part in parts):  # otherwise all rows of the batch are bad
                 return self._batch(parts, row)
 
     def _rows_wanted(self) -> int:
@@ -204,7 +203,7 @@ class Source:
             if part.n_rows < chunk.n_rows:
                 self._held.appendleft(chunk.slice(part.n_rows, chunk.n_rows))
             encoded = self._schema.encode(part)
-            self._bad_rows.take(part, encoded.rejects)
+            self._bad_rows.add(part, encoded.rejects)
             parts.append(Encoded(encoded.x, encoded.y, encoded.offsets + n_rows, []))
             n_rows += part.n_rows
         return parts, n_rows
@@ -218,7 +217,7 @@ class Source:
         return Batch(x, y, row, rows, self.feature_names)
 
     def close(self) -> None:
-        """Let go of files."""
+        """Close the files."""
         self._reader.close()
         self._bad_rows.close()
 
@@ -231,6 +230,7 @@ class Source:
         self.close()
 
 
+# The many parameters are the public interface.
 def open_source(
     spec: Any,
     *,
@@ -253,42 +253,41 @@ def open_source(
     ----------
     spec : str, path, file, table, arrays or iterable
         - a CSV file (plain, gzip or zstd; UTF-8, with a header line), a Parquet file, an Arrow IPC or Feather file:
-          told apart by their first bytes, not by their names;
+          recognised by their first bytes, not by their names;
         - a folder or a glob of such files, or a list of paths; folders and globs are read in natural order (part2
           before part10), and all files must have the same columns;
-        - ``"-"``: CSV on standard input, also compressed; or an open binary file;
+        - ``"-"``: CSV on standard input, compressed or not; or an open binary file;
         - ``"demo:NAME?n=10000&seed=0"``: a generator of :mod:`sapwood.datasets`;
         - a pandas, polars or Arrow table, or an iterable of them;
         - ``(X, y)``: a two-dimensional and a one-dimensional array; or a stream of :mod:`sapwood.datasets`;
-        - an iterable of pairs ``(x, y)`` with ``x`` a mapping or a sequence, or of mappings that hold the target too.
+        - an iterable of pairs ``(x, y)``, ``x`` being a mapping or a sequence, or of mappings that include the target.
     target : str or None
-        The target column. None: there is no target to read (but arrays, pairs and generators bring theirs, called "y").
+        The target column. None: no target (but arrays, pairs and generators have their own, called "y").
     drop, categorical : sequence of str
-        Columns to leave out; columns to treat as categories though they look like numbers (the target may be one).
+        Columns to leave out; columns to treat as categories even if they look like numbers (the target may be one).
     task : {"regression", "classification"} or None
-        What will be done with the target. None leaves it open: numbers are float64, words are text.
-        "classification" delivers whole numbers as int64 labels; "regression" delivers booleans as 0.0 and 1.0 and
-        refuses text.
+        How the target will be used. None: numbers are float64, words are text. "classification" returns integers as
+        int64 labels; "regression" returns booleans as 0.0 and 1.0 and refuses text.
     on_bad_row : {"error", "skip", "quarantine"}
-        What to do with rows that cannot be used: a wrong number of fields, text that is not a number in a column of
-        numbers, a missing or infinite target, an infinite input.
+        What to do with rows that cannot be used: those with a wrong number of fields, text in a numeric column, a
+        missing or infinite target, or an infinite input.
     quarantine : path or None
-        The CSV file that receives bad rows, with place and reason, when ``on_bad_row="quarantine"``.
+        The CSV file to write bad rows to, with place and reason, if ``on_bad_row="quarantine"``.
     batch_rows : int
-        Rows of the source that make one batch (bad rows are missing from it).
+        Number of rows of the source per batch (bad rows are left out of it).
     max_rows : int or None
-        Stop after so many rows.
+        Stop after this many rows.
     start_row : int
-        Leave out so many rows at the start.
+        Skip this many rows at the start.
     delimiter : str or None
-        What separates the fields of a CSV file. None: the one of comma, semicolon, tab and bar that the header has
-        most of.
+        The field separator of CSV files. None: whichever of comma, semicolon, tab and bar occurs most often in the
+        header.
     schema : dict or None
-        ``source.state()["schema"]`` of another source: encode exactly as that one did, columns matched by name. With it
-        `drop`, `categorical` and `task` are not looked at.
+        ``source.state()["schema"]`` of another source: encode exactly like that one, with columns matched by name.
+        `drop`, `categorical` and `task` are then ignored.
     resume : dict or None
-        ``source.state()`` of an earlier run over the same data: go on from there. It replaces
-        `schema` and `start_row`; the other arguments must be as they were.
+        ``source.state()`` of an earlier run over the same data: continue from there. It replaces `schema` and
+        `start_row`; the other arguments must be unchanged.
 
     Returns
     -------
@@ -297,16 +296,17 @@ def open_source(
     Raises
     ------
     SourceError
-        With one sentence that names the file, the line or row, and the remedy.
+        In one sentence that names the file, the line or row, and the remedy.
 
     Notes
     -----
-    What a column is gets decided once, by the first 1000 rows, and the number of inputs never changes afterwards.
-    Text of which at least 90 % reads as numbers is a column of numbers (a value that does not is a bad row); likewise
-    true/false, dates and times in ISO 8601, and times of day; all other text is categorical. Empty fields, NA, N/A,
-    NaN, null and ? are missing values and become NaN. A moment becomes days since the first one seen, hour of the
-    day, day of the week and day of the year. A category becomes the number of different categories met before it (see
-    :class:`sapwood.reading.encoding.features.Category` for why); new ones may appear at any time.
+    The type of each column is inferred once, from the first 1000 rows, and the number of inputs never changes
+    afterwards. A text column of which at least 90 % parses as numbers is numeric (a value that does not parse makes a
+    bad row); the same holds for true/false, for dates and times in ISO 8601, and for times of day. All other text is
+    categorical. Empty fields, NA, N/A, NaN, null and ? are missing values and become NaN. A timestamp becomes days
+    since the first one, hour of the day, day of the week and day of the year. A category becomes the number of distinct
+    categories seen before it (the docstring of ``sapwood.reading.encoding.features.Category`` explains why); new ones
+    may appear at any time.
 
     Examples
     --------
@@ -319,9 +319,9 @@ def open_source(
     array([[1., 0.],
            [2., 1.]])
     """
-    for name, count, least in (("batch_rows", batch_rows, 1), ("max_rows", max_rows, 0), ("start_row", start_row, 0)):
-        if count is not None and count < least:
-            raise SourceError(f"{name} is {count}; it must be at least {least}")
+    for name, count, minimum in (("batch_rows", batch_rows, 1), ("max_rows", max_rows, 0), ("start_row", start_row, 0)):
+        if count is not None and count < minimum:
+            raise SourceError(f"{name} is {count}; it must be at least {minimum}")
     if resume is not None:
         if resume.get("format") != _FORMAT:
             raise SourceError(

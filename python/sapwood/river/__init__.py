@@ -1,7 +1,7 @@
-"""Dynamic trees for river: one dictionary at a time, or small tables.
+"""Dynamic trees as river models, for single dictionaries or small tables.
 
-What river's own models promise holds here too: predictions before anything is learned, features that come and go,
-labels of any kind, pipelines, cloning, and evaluation with ``evaluate.progressive_val_score``.
+They follow river's conventions: predictions before anything is learned, features that come and go, labels of any
+type, pipelines, cloning, and evaluation with ``evaluate.progressive_val_score``.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""What the two adapters share: keeping the columns, starting the estimator, and widening it when a feature appears."""
+"""What the two adapters share: tracking columns, starting the estimator, and widening it when a feature appears."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Estimator = sapwood.DynamicTreeRegressor | sapwood.DynamicTreeClassifier
 
 
 def weights(w: float | pd.Series, n_rows: int) -> Floats:
-    """river's ``w``: one weight for every row, or one a row."""
+    """Read river's ``w``: a single weight for all rows, or one per row."""
     read = _input.weights(w, n_rows)
-    assert read is not None, "only None has no weights"
+    assert read is not None, "weights are only absent for None"
     return read
 
 
 class DynamicTree(base.Estimator):
-    """Base of the adapters: a Sapwood estimator, and which of river's features is which of its columns."""
+    """Base of the adapters: a Sapwood estimator, and the mapping of river's features to its columns."""
 
     _estimator_type: ClassVar[type[Estimator]]
 
@@ -44,16 +44,16 @@ class DynamicTree(base.Estimator):
         self._estimator = None
         self._has_warned = False
 
-    # ---- looking ----
+    # ---- inspection ----
 
     @property
     def estimator(self) -> Any:
-        """The Sapwood estimator inside: intervals, the active pool, trees, saving. None before anything is learned."""
+        """The Sapwood estimator, for intervals, the active pool, trees and saving. None before anything is learned."""
         return self._estimator
 
     @property
     def feature_names(self) -> tuple[Hashable, ...]:
-        """The features met so far, in the order of the estimator's columns."""
+        """The features seen so far, in the order of the estimator's columns."""
         return self._columns.names
 
     # ---- learning ----
@@ -76,7 +76,7 @@ class DynamicTree(base.Estimator):
             return
         estimator = self._estimator_with(columns)
         rows, y, weight = np.ascontiguousarray(rows[counts]), y[counts], weight[counts]
-        # The first batch would tell an estimator how many classes to make room for; here batches leave no trace.
+        # An estimator chooses its bank by the classes in its first batch, but here batching must not affect the model.
         first = 0 if estimator.__sklearn_is_fitted__() else 1
         for part in (slice(0, first), slice(first, None)):
             if len(y[part]):
@@ -84,7 +84,7 @@ class DynamicTree(base.Estimator):
                 self._columns, self._estimator = columns, estimator
 
     def _columns_for(self, features: Iterable[Hashable]) -> Columns:
-        """The columns after these features have been met."""
+        """Return the columns including these features."""
         if self.new_features not in ("grow", "ignore"):
             raise errors.make(
                 "unknown-option", name="new_features", value=self.new_features, allowed="'grow', 'ignore'"
@@ -96,14 +96,14 @@ class DynamicTree(base.Estimator):
             self._has_warned = True
             names = ", ".join(map(repr, fresh))
             warnings.warn(
-                f"the features {names} were not in the first row this model learned; with new_features='ignore' they, "
-                "and any other that appears later, are left out.",
+                f"the features {names} were not in the first row that this model learned; with new_features='ignore', "
+                "these and any other new features are ignored.",
                 stacklevel=4,
             )
         return self._columns
 
     def _estimator_with(self, columns: Columns) -> Any:
-        """The estimator there is if it has these columns, or a wider one that learned what the other holds active."""
+        """Return the estimator if it has these columns, otherwise a wider one fitted to its active observations."""
         old = self._estimator
         if old is not None and old.n_features_in_ == columns.n_inputs:
             return old
@@ -112,10 +112,10 @@ class DynamicTree(base.Estimator):
         estimator = self._estimator_type(**params, random_state=self.seed)
         if old is not None:
             pool = old.active_
-            self._start_again(estimator, columns.widened(pool.X), pool.y, pool.weight)
+            self._refit(estimator, columns.widened(pool.X), pool.y, pool.weight)
         return estimator
 
-    def _start_again(self, estimator: Any, x: Floats, y: NDArray[Any], weight: Floats) -> None:
+    def _refit(self, estimator: Any, x: Floats, y: NDArray[Any], weight: Floats) -> None:
         estimator.partial_fit(x, y, weight)
 
     # ---- river ----
@@ -126,6 +126,6 @@ class DynamicTree(base.Estimator):
 
     @property
     def _raw_memory_usage(self) -> int:
-        # The engine's memory is out of Python's sight; its model file holds the same state in about as many bytes.
-        native = 0 if self._estimator is None else len(self._estimator._started().save(b""))
-        return int(super()._raw_memory_usage) + native
+        # Python cannot see the memory of the engine, but the model file holds the same state in about as many bytes.
+        engine = 0 if self._estimator is None else len(self._estimator._started().save(b""))
+        return int(super()._raw_memory_usage) + engine

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_NOT_LEARNED = -1  # in place of a code, in rows without weight
+_NOT_LEARNED = -1  # code of rows with zero weight
 
 
 class DynamicTreeClassifier(DynamicTree, base.MiniBatchClassifier):
     """Bayesian dynamic trees for classification, as a river model.
 
-    A label is anything that can be a key of a dictionary, and new ones may appear at any time. Features are columns: a
-    feature that is absent, None or NaN is a missing value. When a feature appears that was never met before, the model
-    starts again, one column wider, from the observations it still holds active (all of them in the first rows); what
-    has retired is lost. Text features are refused: put ``river.preprocessing.OneHotEncoder()`` before the model.
+    A label is anything hashable, and new ones may appear at any time. Each feature is a column; a feature that is
+    absent, None or NaN is a missing value. When a new feature appears, the model is refitted with one more column to
+    its active observations (at the start of a stream, that is all of them); retired ones are lost. Text features are
+    refused: put ``river.preprocessing.OneHotEncoder()`` before the model.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class DynamicTreeClassifier(DynamicTree, base.MiniBatchClassifier):
 split_beta, min_leaf, n_candidates, n_jobs
         As in :class:`sapwood.DynamicTreeClassifier`.
     new_features : {"grow", "ignore"}, default="grow"
-        "ignore" keeps the features of the first row that was learned and leaves out others, with one warning.
+        "ignore" keeps the features of the first row learned and ignores all others, with a single warning.
     seed : int, default=None
         The same seed and data give the same model.
 
@@ -100,36 +100,36 @@ split_beta, min_leaf, n_candidates, n_jobs
 
     @property
     def labels(self) -> list[Hashable]:
-        """The labels met so far, in the order they came; the estimator inside knows them as 0, 1, 2, ..."""
+        """The labels seen so far, in order of appearance; the estimator knows them as 0, 1, 2, ..."""
         return list(self._code_of)
 
     def learn_one(self, x: dict[Hashable, Any], y: Hashable, w: float = 1.0) -> None:
         """Learn one row. A row of weight ``w=0`` is not learned."""
         weight = weights(w, 1)
-        code_of, codes = self._coded([y], weight)
+        code_of, codes = self._encode([y], weight)
         try:
             self._learn_row(x, codes, weight)
         finally:
-            self._keep(code_of)
+            self._keep_learned(code_of)
 
     def predict_proba_one(self, x: dict[Hashable, Any], **kwargs: Any) -> dict[Any, float]:
-        """Probability of each label met so far; none before anything is learned."""
+        """Probability of each label seen so far; empty before anything is learned."""
         if self._estimator is None:
             return {}
         proba = self._proba(self._columns.row(x))[0]
         return dict(zip(self._code_of, proba.tolist(), strict=True))
 
     def learn_many(self, X: pd.DataFrame, y: pd.Series, w: float | pd.Series = 1.0) -> None:
-        """Learn the rows of a table in order, as `learn_one` would one by one."""
+        """Learn the rows of a table in order, with the same result as `learn_one` for each."""
         weight = weights(w, len(X))
-        code_of, codes = self._coded(y, weight)
+        code_of, codes = self._encode(y, weight)
         try:
             self._learn_table(X, codes, weight)
         finally:
-            self._keep(code_of)
+            self._keep_learned(code_of)
 
     def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Probability of each label met so far, a column each, at each row of a table."""
+        """Probability of each label seen so far, one column per label, for each row of a table."""
         import pandas as pd
 
         if self._estimator is None:
@@ -147,18 +147,18 @@ split_beta, min_leaf, n_candidates, n_jobs
         return pd.Series([labels[ix] for ix in best], index=X.index, dtype=None if self.labels else object)
 
     def _proba(self, rows: Floats) -> Floats:
-        # A sum of shares may end a rounding error above 1, and some of river's metrics take the logarithm of 1 - p.
+        # Rounding may push a probability above 1, and some of river's metrics take the logarithm of 1 - p.
         proba: Floats = np.minimum(self._estimator.predict_proba(rows), 1.0)
         return proba
 
-    def _start_again(self, estimator: Any, x: Floats, y: NDArray[Any], weight: Floats) -> None:
-        # Labels of which no observation is left are still labels.
+    def _refit(self, estimator: Any, x: Floats, y: NDArray[Any], weight: Floats) -> None:
+        # Labels without active observations are still labels.
         estimator.partial_fit(x, y, weight, classes=list(self._code_of.values()))
 
-    def _coded(
+    def _encode(
         self, labels: Sequence[Any] | pd.Series, weight: Floats
     ) -> tuple[dict[Hashable, int], NDArray[np.int64]]:
-        """A book that holds the new labels too, numbered in the order they come, and the codes of all rows."""
+        """Return the codes of all labels, with new ones numbered in order of appearance, and the codes of the rows."""
         if len(labels) != len(weight):
             raise errors.make("wrong-length", n_x=len(weight), other="y", n_other=len(labels))
         code_of = dict(self._code_of)
@@ -167,15 +167,15 @@ split_beta, min_leaf, n_candidates, n_jobs
             label = given.item() if isinstance(given, np.generic) else given
             if not isinstance(label, Hashable) or label is None or label != label:
                 raise InputError(
-                    f"row {row} of y is {given!r}; a label must be something that can be a key of a dictionary, such "
-                    "as text, a number or a boolean. Drop the row.",
+                    f"row {row} of y is {given!r}; a label must be hashable and not missing, such as text, a number or a "
+                    "boolean. Drop the row.",
                     "label-missing",
                 )
             if weight[row] > 0:
                 codes[row] = code_of.setdefault(label, len(code_of))
         return code_of, codes
 
-    def _keep(self, code_of: dict[Hashable, int]) -> None:
-        """Note the labels whose rows were learned: all, unless learning was interrupted."""
+    def _keep_learned(self, code_of: dict[Hashable, int]) -> None:
+        """Keep the labels whose rows were learned: all of them, unless learning was interrupted."""
         n_known = 0 if self._estimator is None else len(self._estimator.classes_)
         self._code_of = dict(list(code_of.items())[:n_known])

@@ -1,4 +1,4 @@
-"""river's dictionaries and tables as rows of numbers: which feature is which column."""
+"""From river's dictionaries and tables to rows of numbers: the mapping of features to columns."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Floats = NDArray[np.float64]
 
 
 class Columns:
-    """The features met so far, each with a column of its own. Immutable.
+    """The features seen so far, one column each. Immutable.
 
     Parameters
     ----------
     names : iterable of hashable
-        One a column.
+        One per column.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Columns:
 
     @property
     def n_inputs(self) -> int:
-        """Columns of the rows. The engine needs one even where no feature has been met."""
+        """Number of columns of a row. The engine needs at least one, even before any feature has been seen."""
         return max(1, len(self.names))
 
     @cached_property
@@ -50,27 +50,27 @@ class Columns:
         return {name: ix for ix, name in enumerate(self.names)}
 
     def missing_from(self, features: Iterable[Hashable]) -> list[Hashable]:
-        """The features that have no column yet, sorted: the order of a dictionary's keys means nothing in river."""
+        """Return the features without a column, sorted, since the order of keys has no meaning in river."""
         fresh = [name for name in features if name not in self._position]
         return sorted(fresh, key=lambda name: (str(name), type(name).__name__))
 
     def extended(self, features: Iterable[Hashable]) -> Columns:
-        """These columns and, after them, one for each new feature."""
+        """Return these columns followed by one for each new feature."""
         fresh = self.missing_from(features)
         return Columns((*self.names, *fresh)) if fresh else self
 
     def row(self, x: Mapping[Hashable, Any]) -> Floats:
-        """One row of a dictionary: NaN where a feature is absent; features without a column are left out."""
+        """Convert a dictionary to a row: NaN where a feature is absent; features without a column are ignored."""
         values = np.full((1, self.n_inputs), math.nan)
         for name, value in x.items():
             ix = self._position.get(name)
             if ix is not None:
                 values[0, ix] = _number(value, name, 0)
-        self._refuse_wild(values)
+        self._check_magnitude(values)
         return values
 
     def rows(self, X: pd.DataFrame) -> Floats:
-        """The rows of a table, as `row` would make them one by one."""
+        """Convert a table to rows, as `row` does for single ones."""
         values = np.full((len(X), self.n_inputs), math.nan)
         for at, name in enumerate(X.columns):
             ix = self._position.get(name)
@@ -80,21 +80,21 @@ class Columns:
                     values[:, ix] = column.to_numpy(dtype=np.float64, na_value=math.nan)
                 else:
                     values[:, ix] = [_number(value, name, row) for row, value in enumerate(column)]
-        self._refuse_wild(values)
+        self._check_magnitude(values)
         return values
 
     def widened(self, rows: Floats) -> Floats:
-        """Rows made when there were fewer columns, with NaN in the columns added since."""
+        """Extend rows from when there were fewer columns, with NaN in the columns added since."""
         values = np.full((len(rows), self.n_inputs), math.nan)
         values[:, : rows.shape[1]] = rows
         return values
 
-    def _refuse_wild(self, values: Floats) -> None:
+    def _check_magnitude(self, values: Floats) -> None:
         if is_tame(values):
             return
-        wild = np.argwhere(np.abs(values) > LARGEST_MAGNITUDE)
-        if len(wild):
-            row, ix = map(int, wild[0])
+        outside = np.argwhere(np.abs(values) > LARGEST_MAGNITUDE)
+        if len(outside):
+            row, ix = map(int, outside[0])
             value = values[row, ix]
             code = "huge-input" if math.isfinite(value) else "infinite-input"
             raise errors.make(code, row=row, column=repr(self.names[ix]), value=value)
@@ -110,12 +110,12 @@ def _number(value: Any, name: Hashable, row: int) -> float:
             if _is_missing(value):
                 return math.nan
     raise InputError(
-        f"feature {name!r} is {value!r} (row {row}), which is not a number; turn such features into numbers before the "
+        f"feature {name!r} is {value!r} (row {row}), which is not a number; encode such features before the "
         "model, for example with river.preprocessing.OneHotEncoder() in the pipeline.",
         "x-text",
     )
 
 
 def _is_missing(value: Any) -> bool:
-    # pandas.NA equals nothing, and says so with another pandas.NA.
+    # Comparing pandas.NA with itself returns pandas.NA.
     return (value == value) is value

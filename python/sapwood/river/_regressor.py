@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 class DynamicTreeRegressor(DynamicTree, base.MiniBatchRegressor):
     """Bayesian dynamic trees for regression, as a river model.
 
-    Features are columns: a feature that is absent, None or NaN is a missing value. When a feature appears that was
-    never met before, the model starts again, one column wider, from the observations it still holds active (all of
-    them in the first rows); what has retired is lost. Text is refused: put ``river.preprocessing.OneHotEncoder()``
-    before the model.
+    Each feature is a column; a feature that is absent, None or NaN is a missing value. When a new feature appears, the
+    model is refitted with one more column to its active observations (at the start of a stream, that is all of them);
+    retired ones are lost. Text is refused: put ``river.preprocessing.OneHotEncoder()`` before the model.
 
     Parameters
     ----------
@@ -30,7 +29,7 @@ class DynamicTreeRegressor(DynamicTree, base.MiniBatchRegressor):
 split_beta, min_leaf, n_candidates, n_jobs
         As in :class:`sapwood.DynamicTreeRegressor`.
     new_features : {"grow", "ignore"}, default="grow"
-        "ignore" keeps the features of the first row that was learned and leaves out others, with one warning.
+        "ignore" keeps the features of the first row learned and ignores all others, with a single warning.
     seed : int, default=None
         The same seed and data give the same model.
 
@@ -43,7 +42,7 @@ split_beta, min_leaf, n_candidates, n_jobs
     >>> bool(score.get() < 1.5)
     True
 
-    Everything the estimator knows is there, such as intervals:
+    The underlying estimator offers everything else, such as intervals:
 
     >>> lower, upper = model["DynamicTreeRegressor"].estimator.predict_dist([[0.0] * 6]).interval(0.9)
     >>> bool(lower[0] < upper[0])
@@ -102,8 +101,8 @@ split_beta, min_leaf, n_candidates, n_jobs
         return float(self._estimator.predict(self._columns.row(x))[0])
 
     def learn_many(self, X: pd.DataFrame, y: pd.Series, w: float | pd.Series = 1.0) -> None:
-        """Learn the rows of a table in order, as `learn_one` would one by one."""
-        # Read before anything changes: with a target that is refused, nothing is learned.
+        """Learn the rows of a table in order, with the same result as `learn_one` for each."""
+        # Validate before anything changes: if a target is refused, nothing is learned.
         target = _input.targets(y, len(X), self._estimator_type())
         self._learn_table(X, target, weights(w, len(X)))
 

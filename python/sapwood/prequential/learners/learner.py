@@ -40,4 +40,4 @@ class Learner(Protocol):
         """Learn rows, which may bring new classes."""
 
     def set_labels(self, book: LabelBook) -> None:
-        """Set the codes of the classes met so far; the model gets to know a class when `learn` meets its first row."""
+        """Set the codes of the classes seen so far. A class joins the model when `learn` gets its first row."""

@@ -1,7 +1,7 @@
-"""Raw columns turned into numbers, moments in time, or text: stateless, vectorised, and the same for every file format.
+"""Parsing raw columns into numbers, timestamps or text: stateless, vectorised, and independent of the file format.
 
-Text is tried as a whole first, in Arrow; only a column with an odd value in it is walked value by value, which also
-finds the values that are to blame.
+A text column is first parsed as a whole, by Arrow. Only if that fails is it parsed value by value, which also finds the
+values at fault.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.reading._arrow import fixed_width, pyarrow
+from sapwood.reading._arrow import pyarrow, to_numpy
 from sapwood.reading.chunk import RawColumn
 
 Kind = Literal["number", "boolean", "timestamp", "time", "text"]
 
 MISSING_TEXT = ("", "NA", "N/A", "na", "n/a", "#N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "?")
-"""Spellings of a missing value. "None" is one in a column of numbers, but may well be a category."""
+"""Spellings of a missing value. "None" is also missing in a numeric column, but may be a category elsewhere."""
 
 _MISSING = frozenset(MISSING_TEXT)
 _MISSING_NUMBER = _MISSING | {"None", "none"}
@@ -29,13 +29,13 @@ _BOOLEANS = {"true": 1.0, "false": 0.0}
 _TIME_OF_DAY = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
-MISSING_MOMENT = int(np.iinfo(np.int64).min)
-FIRST_INEXACT_INTEGER = 2.0**53  # it may stand for itself or for its successor
+MISSING_TIMESTAMP = int(np.iinfo(np.int64).min)
+FIRST_INEXACT_INTEGER = 2.0**53  # as a double, it may also stand for its successor
 
 
 @dataclass(frozen=True)
 class Values:
-    """Parsed values and which of them could not be parsed (None: all could)."""
+    """Parsed values, and a mask of those that could not be parsed (None: all could)."""
 
     values: NDArray[Any]
     bad: NDArray[np.bool_] | None = None
@@ -43,18 +43,18 @@ class Values:
 
 @dataclass(frozen=True)
 class Texts:
-    """Text as positions in a list of the distinct strings. Missing values have position -1."""
+    """Text as indices into a list of distinct strings. Missing values have index -1."""
 
     distinct: list[str]
     ix: NDArray[np.int64]
 
 
 class UnusableColumnError(Exception):
-    """A column of a type no rule covers; carries the type's name."""
+    """A column of an unsupported type; the message is the name of the type."""
 
 
 def natural_kind(raw: RawColumn) -> Kind:
-    """What a column is by its type alone."""
+    """Return the kind of a column by its type alone."""
     if isinstance(raw, np.ndarray):
         return "boolean" if raw.dtype.kind == "b" else "number"
     pa = pyarrow("a column that does not hold plain numbers")
@@ -77,14 +77,14 @@ def natural_kind(raw: RawColumn) -> Kind:
 
 
 def is_integer_type(raw: RawColumn) -> bool:
-    """Whether the column is declared to hold integers."""
+    """Whether the column has an integer type."""
     if isinstance(raw, np.ndarray):
         return raw.dtype.kind in "iu"
     return bool(pyarrow("a table").types.is_integer(raw.type))
 
 
 def numbers(raw: RawColumn) -> Values:
-    """float64, NaN where missing."""
+    """Parse as float64, NaN where missing."""
     if isinstance(raw, np.ndarray):
         return Values(raw.astype(np.float64, copy=False))
     kind = natural_kind(raw)
@@ -94,26 +94,26 @@ def numbers(raw: RawColumn) -> Values:
     if kind == "text":
         raw = _plain_text(raw)
         try:
-            return Values(fixed_width(raw.cast(pa.float64()), np.float64, math.nan))
+            return Values(to_numpy(raw.cast(pa.float64()), np.float64, math.nan))
         except pa.ArrowInvalid:
-            return _walk(raw, _number, math.nan, np.float64)
+            return _parse_each(raw, _number, math.nan, np.float64)
     if pa.types.is_dictionary(raw.type):
         raw = raw.dictionary_decode()
     if pa.types.is_duration(raw.type):
         micros = raw.cast(pa.duration("us"), safe=False).cast(pa.int64())
-        return Values(fixed_width(micros.cast(pa.float64(), safe=False), np.float64, math.nan) / 1e6)
-    return Values(fixed_width(raw.cast(pa.float64(), safe=False), np.float64, math.nan))
+        return Values(to_numpy(micros.cast(pa.float64(), safe=False), np.float64, math.nan) / 1e6)
+    return Values(to_numpy(raw.cast(pa.float64(), safe=False), np.float64, math.nan))
 
 
 def booleans(raw: RawColumn) -> Values:
-    """1.0 for true, 0.0 for false, NaN where missing. Columns of numbers are taken as they are."""
+    """Parse as 1.0 for true, 0.0 for false, NaN where missing. Numeric columns are left as they are."""
     if natural_kind(raw) != "text":
         return numbers(raw)
-    return _walk(_plain_text(raw), _boolean, math.nan, np.float64)
+    return _parse_each(_plain_text(raw), _boolean, math.nan, np.float64)
 
 
-def moments(raw: RawColumn) -> Values:
-    """Microseconds since 1970 in UTC as int64, `MISSING_MOMENT` where missing."""
+def timestamps(raw: RawColumn) -> Values:
+    """Parse as microseconds since 1970 in UTC, int64, `MISSING_TIMESTAMP` where missing."""
     kind = natural_kind(raw)
     if kind not in ("timestamp", "text"):
         raise UnusableColumnError(str(raw.dtype if isinstance(raw, np.ndarray) else raw.type))
@@ -127,49 +127,49 @@ def moments(raw: RawColumn) -> Values:
             return Values(_micros(raw.cast(pa.timestamp("us", zone))))
         except pa.ArrowInvalid:
             continue
-    return _walk(raw, _moment, MISSING_MOMENT, np.int64)
+    return _parse_each(raw, _timestamp, MISSING_TIMESTAMP, np.int64)
 
 
 def hours(raw: RawColumn) -> Values:
-    """Time of day in hours, NaN where missing."""
+    """Parse as time of day in hours, NaN where missing."""
     kind = natural_kind(raw)
     if kind not in ("time", "text"):
         raise UnusableColumnError(str(raw.dtype if isinstance(raw, np.ndarray) else raw.type))
     if kind == "text":
-        return _walk(_plain_text(raw), _hour, math.nan, np.float64)
+        return _parse_each(_plain_text(raw), _hour, math.nan, np.float64)
     pa = pyarrow("a table")
     micros = raw.cast(pa.time64("us"), safe=False).cast(pa.int64()).cast(pa.float64())
-    return Values(fixed_width(micros, np.float64, math.nan) / 3.6e9)
+    return Values(to_numpy(micros, np.float64, math.nan) / 3.6e9)
 
 
 def texts(raw: RawColumn) -> Texts:
-    """Text, distinct strings in order of first appearance; columns of another type are written out."""
+    """Parse as text, distinct strings in order of first appearance; other types are formatted as text."""
     pa = pyarrow("text")
     if isinstance(raw, np.ndarray):
         raw = pa.array(raw, from_pandas=True)
     if natural_kind(raw) != "text":
-        raw = pa.array([None if v is None else written(v) for v in raw.to_pylist()], pa.string())
+        raw = pa.array([None if v is None else to_text(v) for v in raw.to_pylist()], pa.string())
     coded = _plain_text(raw).dictionary_encode()
-    ix = fixed_width(coded.indices.cast(pa.int64()), np.int64, -1)
+    ix = to_numpy(coded.indices.cast(pa.int64()), np.int64, -1)
     strings = coded.dictionary.to_pylist()
     distinct: dict[str, int] = {}
     translate = np.empty(len(strings) + 1, dtype=np.int64)
-    translate[-1] = -1  # so that a missing value stays missing
+    translate[-1] = -1  # index -1: a missing value stays missing
     for i, string in enumerate(strings):
         key = canonical(string)
         translate[i] = -1 if key in _MISSING else distinct.setdefault(key, len(distinct))
     return Texts(list(distinct), translate[ix])
 
 
-def written(value: object) -> str:
-    """A value of a table as the text a CSV file would hold; whole numbers without a point, so that 1 and 1.0 agree."""
+def to_text(value: object) -> str:
+    """Format a value of a table as in a CSV file; integers without a point, so that 1 and 1.0 are equal."""
     if isinstance(value, float) and value.is_integer() and abs(value) < FIRST_INEXACT_INTEGER:
         return str(int(value))
     return str(value)
 
 
 def canonical(text: str) -> str:
-    """Text without blanks around it, and whole numbers without a point, so that "1.0" and 1 are one category."""
+    """Strip blanks, and write integers without a point, so that "1.0" and 1 are the same category."""
     text = text.strip()
     if text.endswith(".0") and text[:-2].lstrip("-").isdigit():
         return text[:-2]
@@ -183,11 +183,11 @@ def _plain_text(raw: Any) -> Any:
 
 def _micros(raw: Any) -> NDArray[np.int64]:
     pa = pyarrow("a table")
-    return fixed_width(raw.cast(pa.int64()), np.int64, MISSING_MOMENT)
+    return to_numpy(raw.cast(pa.int64()), np.int64, MISSING_TIMESTAMP)
 
 
-def _walk(raw: Any, parse: Any, missing: float | int, dtype: Any) -> Values:
-    """Parse text value by value. `parse` gives None for what it cannot read, and NaN for its own missing values."""
+def _parse_each(raw: Any, parse: Any, missing: float | int, dtype: Any) -> Values:
+    """Parse text value by value. `parse` returns None for a bad value, and NaN for missing values of its own."""
     values = np.empty(len(raw), dtype=dtype)
     bad = np.zeros(len(raw), dtype=bool)
     for i, text in enumerate(raw.to_pylist()):
@@ -201,7 +201,7 @@ def _walk(raw: Any, parse: Any, missing: float | int, dtype: Any) -> Values:
 def _number(text: str) -> float | None:
     if text in _MISSING_NUMBER:
         return math.nan
-    if "_" in text:  # Python reads 1_000 as a thousand; no file format does
+    if "_" in text:  # Python accepts 1_000 as a thousand; no file format does
         return None
     try:
         return float(text)
@@ -213,17 +213,17 @@ def _boolean(text: str) -> float | None:
     return _BOOLEANS.get(text.lower())
 
 
-def _moment(text: str) -> int | None:
+def _timestamp(text: str) -> int | None:
     text = text.replace("/", "-")
     if text.endswith(("Z", "z")):
         text = text[:-1] + "+00:00"
     try:
-        moment = datetime.fromisoformat(text)
+        parsed = datetime.fromisoformat(text)
     except ValueError:
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=timezone.utc)
-    gap = moment - _EPOCH
+    if parsed.tzinfo is None:
+        parsed = parsed.replace(tzinfo=timezone.utc)
+    gap = parsed - _EPOCH
     return (gap.days * 86_400 + gap.seconds) * 1_000_000 + gap.microseconds
 
 

@@ -1,7 +1,7 @@
-"""Columns of a source turned into inputs of a model: how many, what they mean, and what must be remembered.
+"""Features: how each column of a source becomes inputs of a model, and the state that takes.
 
-Every feature turns one column into a fixed number of inputs. Parsing is stateless and says which values are bad;
-writing happens afterwards, for good rows only, so that a row that is skipped leaves no trace in what is remembered.
+A feature turns one column into a fixed number of inputs. `parse` only reports which values are bad; `write` runs
+afterwards, on good rows only, so that a rejected row never adds a category.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from sapwood.reading.chunk import RawColumn
 from sapwood.reading.encoding import columns
-from sapwood.reading.encoding.columns import MISSING_MOMENT, Values
+from sapwood.reading.encoding.columns import MISSING_TIMESTAMP, Values
 
 MAX_CATEGORIES = 4096
-"""Categories remembered for one column. Later ones share one code, so that memory stays bounded."""
+"""Maximum number of categories per column. Later ones share one code, to bound memory."""
 
 LARGEST_MAGNITUDE = 1e100
-"""The engine squares and sums inputs; beyond this it refuses them."""
+"""The engine squares and sums inputs, and refuses larger ones."""
 
 _DAY = 86_400_000_000  # microseconds
 _FIRST_MONDAY = 4 * _DAY  # 1970-01-05
@@ -34,23 +34,23 @@ class Feature(Protocol):
 
     @property
     def outputs(self) -> list[str]:
-        """Names of the inputs this column becomes."""
+        """Names of the inputs."""
 
     def parse(self, raw: RawColumn) -> Values:
-        """Read a column; the result's `values` go to `write`."""
+        """Parse a column; the `values` of the result are for `write`."""
 
     def write(self, values: NDArray[Any], out: NDArray[np.float64]) -> None:
         """Fill the columns of `out` from parsed values."""
 
     def notes(self) -> list[str]:
-        """What a user should know about the values met so far."""
+        """Return remarks for the user on the values so far."""
 
     def state(self) -> dict[str, Any]:
-        """What must be remembered, fit for JSON."""
+        """Return the state as JSON values."""
 
 
 class Number:
-    """A number as it is."""
+    """A number, unchanged."""
 
     kind: ClassVar[str] = "number"
     expected: ClassVar[str] = "a number"
@@ -95,15 +95,14 @@ class Boolean(Number):
 
 
 class Category:
-    """A category as the number of different categories met before it: 0, 1, 2, ...
+    """A category, encoded as the number of distinct categories seen before it: 0, 1, 2, ...
 
-    One input a column, whatever the number of categories. Indicator columns were rejected: they multiply the inputs,
-    and with them the smallest leaf (2p + 4 for linear leaves) and the splits to search; and on a stream the
-    categories of the first rows are not those of the last. With codes in order of appearance a column of two
-    categories is its indicator; a tree separates any category with at most two cuts; and one cut separates what is
-    new from what is old, which is where streams change. A category met at any later time takes the next code and
-    never fails. After `MAX_CATEGORIES` of them all further ones share the last code. A missing value is NaN. The
-    target is never looked at.
+    This makes one input per column, whatever the number of categories. Indicator columns would multiply the inputs, and
+    with them the minimum leaf size (2p + 4 for linear leaves) and the splits to search; and the categories at the end
+    of a stream are not those at its start. With codes in order of appearance, a column of two categories is its own
+    indicator, a tree isolates any category with at most two cuts, and a single cut separates new categories from old
+    ones, which is where streams change. A new category takes the next code at any time. Beyond `MAX_CATEGORIES`, all
+    new ones share the last code. A missing value is NaN. The target is never used.
     """
 
     kind: ClassVar[str] = "category"
@@ -123,12 +122,12 @@ class Category:
 
     @property
     def categories(self) -> list[str]:
-        """The categories met so far, in the order of their codes."""
+        """The categories so far, in the order of their codes."""
         return list(self._code_of)
 
     def parse(self, raw: RawColumn) -> Values:
         found = columns.texts(raw)
-        # An object array lets rows be selected like those of any other column; strings are shared, not copied.
+        # An object array can be indexed by row like any other column, and shares the strings instead of copying them.
         strings = np.array([*found.distinct, None], dtype=object)
         return Values(strings[found.ix])
 
@@ -140,10 +139,10 @@ class Category:
                 continue
             code = code_of.get(category)
             if code is None:
-                code = self._admit(category)
+                code = self._add(category)
             out[i, 0] = code
 
-    def _admit(self, category: str) -> int:
+    def _add(self, category: str) -> int:
         if len(self._code_of) < MAX_CATEGORIES:
             return self._code_of.setdefault(category, len(self._code_of))
         self._overflowed = True
@@ -169,10 +168,10 @@ class Category:
 
 
 class Timestamp:
-    """A moment as days since the first one seen, hour of the day, day of the week (Monday is 0) and day of the year.
+    """A timestamp, as days since the first one, hour of the day, day of the week (Monday is 0) and day of the year.
 
-    Plain numbers serve trees better than sines and cosines: a cut on the hour is a cut on the hour. All in UTC. The
-    hour is left out when no moment among the first rows has one, as in a column of dates.
+    Plain numbers suit trees better than sines and cosines, since a cut then falls on an hour. All in UTC. The hour is
+    left out if no timestamp among the first rows has one, as in a column of dates.
     """
 
     kind: ClassVar[str] = "timestamp"
@@ -189,7 +188,7 @@ class Timestamp:
         return [f"{self.name}.{part}" for part in parts]
 
     def parse(self, raw: RawColumn) -> Values:
-        return columns.moments(raw)
+        return columns.timestamps(raw)
 
     def write(self, values: NDArray[Any], out: NDArray[np.float64]) -> None:
         day = np.floor_divide(values, _DAY)
@@ -201,7 +200,7 @@ class Timestamp:
         parts.append((date - date.astype("datetime64[Y]")).astype(np.int64) + 1)
         for i, part in enumerate(parts):
             out[:, i] = part
-        out[values == MISSING_MOMENT] = np.nan
+        out[values == MISSING_TIMESTAMP] = np.nan
 
     def notes(self) -> list[str]:
         return []
@@ -211,7 +210,7 @@ class Timestamp:
 
 
 class TimeOfDay:
-    """A time of day in hours."""
+    """A time of day, in hours."""
 
     kind: ClassVar[str] = "time"
     expected: ClassVar[str] = "a time of day (such as 13:30 or 13:30:00)"
@@ -240,7 +239,7 @@ _FEATURES: dict[str, Any] = {cls.kind: cls for cls in (Number, Boolean, Category
 
 
 def restore(state: dict[str, Any]) -> Feature:
-    """The feature whose `state` this is."""
+    """Restore a feature from its `state`."""
     arguments = dict(state)
     feature: Feature = _FEATURES[arguments.pop("kind")](**arguments)
     return feature

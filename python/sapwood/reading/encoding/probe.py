@@ -1,4 +1,4 @@
-"""What a column is, judged from its first rows."""
+"""Inferring the type of a column from its first rows."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ import numpy as np
 
 from sapwood.reading.chunk import RawColumn
 from sapwood.reading.encoding import columns
-from sapwood.reading.encoding.columns import MISSING_MOMENT, UnusableColumnError, Values
+from sapwood.reading.encoding.columns import MISSING_TIMESTAMP, UnusableColumnError, Values
 from sapwood.reading.encoding.features import Boolean, Category, Feature, Number, TimeOfDay, Timestamp
 
-MOSTLY = 0.9
-"""A column of text is numbers (dates, ...) when this share of its values is: the rest are then bad rows, and the user
-hears of them, instead of a column of numbers becoming thousands of categories because of one typing error."""
+MIN_SHARE = 0.9
+"""A text column is numeric (dates, ...) if at least this share of its values is. The rest are then bad rows, which the
+user learns about; otherwise a single typo would turn a column of numbers into thousands of categories."""
 
-HALF = 0.5
-"""A column of text in which this share is numbers may have been meant to hold numbers: that is noted."""
+DOUBT_SHARE = 0.5
+"""A text column with at least this share of numbers may have been meant to be numeric, which deserves a note."""
 
-Judged = Literal["number", "boolean", "timestamp", "time", "category"]
+ColumnKind = Literal["number", "boolean", "timestamp", "time", "category"]
 
-# In this order: what reads as a number is a number, even where it could be read as something else.
-_READERS: dict[Judged, Callable[[RawColumn], Values]] = {
+# In order of precedence: what parses as a number is a number, even if it also parses as something else.
+_READERS: dict[ColumnKind, Callable[[RawColumn], Values]] = {
     "number": columns.numbers,
     "boolean": columns.booleans,
-    "timestamp": columns.moments,
+    "timestamp": columns.timestamps,
     "time": columns.hours,
 }
 
 
 @dataclass(frozen=True)
 class Probe:
-    """A column as it arrived in pieces: its kind, whether that was read off text or off the type, and any doubt."""
+    """A column in pieces: its kind, whether that was inferred from text or given by the type, and any doubt."""
 
     pieces: list[RawColumn]
-    kind: Judged
+    kind: ColumnKind
     from_text: bool
     doubt: str = ""
 
 
 def probe(pieces: list[RawColumn]) -> Probe:
-    """Judge a column by its pieces. One without any value counts as a number: that costs least if it stays empty."""
+    """Infer the kind of a column. One without values counts as numeric, which is cheapest if it stays empty."""
     natural = {columns.natural_kind(piece) for piece in pieces if len(piece)} or {"number"}
     if len(natural) == 1 and "text" not in natural:
         return Probe(pieces, natural.pop(), False)  # type: ignore[arg-type]
@@ -52,15 +52,15 @@ def probe(pieces: list[RawColumn]) -> Probe:
     for kind, read in _READERS.items():
         try:
             n_bad = sum(0 if (bad := read(piece).bad) is None else int(bad.sum()) for piece in pieces)
-        except UnusableColumnError:  # some piece is declared to be of another kind
+        except UnusableColumnError:  # the type of some piece rules this kind out
             continue
-        if n_bad <= (1.0 - MOSTLY) * n_values:
+        if n_bad <= (1.0 - MIN_SHARE) * n_values:
             return Probe(pieces, kind, True)
     return Probe(pieces, "category", True, _doubt(pieces, n_values))
 
 
 def not_numbers(pieces: list[RawColumn]) -> tuple[int, str]:
-    """How many values of a column of text are not numbers, and the first of them."""
+    """Return how many values of a text column are not numbers, and the first of them."""
     n_bad, first = 0, ""
     for piece in pieces:
         bad = columns.numbers(piece).bad
@@ -71,13 +71,13 @@ def not_numbers(pieces: list[RawColumn]) -> tuple[int, str]:
 
 
 def _doubt(pieces: list[RawColumn], n_values: int) -> str:
-    """What speaks against categories, to be read after the column's name; nothing where few values are numbers."""
+    """Return why the column may not be categorical, to follow its name; empty if few values are numbers."""
     try:
         n_bad, first = not_numbers(pieces)
-    except UnusableColumnError:  # declared to be something else
+    except UnusableColumnError:  # the type rules numbers out
         return ""
     n_numbers = n_values - n_bad
-    if n_numbers < HALF * n_values:
+    if n_numbers < DOUBT_SHARE * n_values:
         return ""
     return (
         f"is read as categories, although {n_numbers} of its first {n_values} values are numbers: others, such as "
@@ -85,17 +85,17 @@ def _doubt(pieces: list[RawColumn], n_values: int) -> str:
     )
 
 
-def make_feature(name: str, judged: Probe) -> Feature:
-    """A feature that has seen nothing yet, but knows where its column starts."""
-    if judged.kind == "number":
+def make_feature(name: str, probed: Probe) -> Feature:
+    """Return a new feature for a column."""
+    if probed.kind == "number":
         return Number(name)
-    if judged.kind == "boolean":
+    if probed.kind == "boolean":
         return Boolean(name)
-    if judged.kind == "category":
-        return Category(name, doubt=judged.doubt)
-    if judged.kind == "time":
+    if probed.kind == "category":
+        return Category(name, doubt=probed.doubt)
+    if probed.kind == "time":
         return TimeOfDay(name)
-    moments = np.concatenate([columns.moments(piece).values for piece in judged.pieces])
-    known = moments[moments != MISSING_MOMENT]
+    timestamps = np.concatenate([columns.timestamps(piece).values for piece in probed.pieces])
+    known = timestamps[timestamps != MISSING_TIMESTAMP]
     origin = int(known[0]) if len(known) else 0
     return Timestamp(name, origin, bool(np.any(known % 86_400_000_000)))

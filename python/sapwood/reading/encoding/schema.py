@@ -1,4 +1,4 @@
-"""The columns of a source, fixed by its first rows: which are inputs, how each is encoded, and which is the target."""
+"""The schema of a source, fixed by its first rows: which columns are inputs, how each is encoded, and the target."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sapwood.reading.errors import SourceError, unknown_column
 
 @dataclass(frozen=True)
 class Encoded:
-    """The usable rows of a chunk: inputs, targets, their offsets in the chunk, and the rows that had to be left out."""
+    """The usable rows of a chunk: inputs, targets and offsets in the chunk; and the rejected rows."""
 
     x: NDArray[np.float64]
     y: NDArray[Any] | None
@@ -29,7 +29,7 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Roles:
-    """What the user said of the columns."""
+    """The roles that the user assigned to columns."""
 
     target: str | None
     drop: Sequence[str] = ()
@@ -37,7 +37,7 @@ class Roles:
     task: Task | None = None
 
     def inputs(self, names: list[str], where: str) -> list[str]:
-        """The columns that become inputs; every name the user gave must exist."""
+        """Return the columns that become inputs; raise if a column the user named does not exist."""
         for role, given in (("the target", [self.target] if self.target else []), ("to drop", self.drop)):
             for name in given:
                 if name not in names:
@@ -48,14 +48,14 @@ class Roles:
         inputs = [name for name in names if name != self.target and name not in self.drop]
         if not inputs:
             raise SourceError(
-                f"{where} has no input column left beside the target {self.target!r}; keep at least one column",
+                f"{where} has no input column left besides the target {self.target!r}; keep at least one column",
                 file=where,
             )
         return inputs
 
 
 class Schema:
-    """Encodes chunks. Everything it remembers is in `state`, so that a resumed run encodes as an uninterrupted one."""
+    """Encodes chunks. All its state is in `state`, so that a resumed run encodes like an uninterrupted one."""
 
     def __init__(self, features: list[Feature], target: Target | None) -> None:
         self.features = features
@@ -64,7 +64,7 @@ class Schema:
 
     @classmethod
     def infer(cls, first: list[Chunk], names: list[str], roles: Roles, where: str) -> Schema:
-        """Judge every column by the first chunks of a source."""
+        """Infer the type of every column from the first chunks of a source."""
         inputs = roles.inputs(names, where)
         features: list[Feature] = []
         for name in inputs:
@@ -81,36 +81,34 @@ class Schema:
 
     @classmethod
     def restore(cls, state: dict[str, Any], target: str | None) -> Schema:
-        """The schema whose `state` this is; `target` None leaves its target out, as when there is nothing to learn."""
+        """Restore a schema from its `state`; with `target` None, leave its target out, as when only predicting."""
         remembered = state["target"]
         if target is not None and (remembered is None or remembered["name"] != target):
             known = "no target" if remembered is None else f"the target {remembered['name']!r}"
-            raise SourceError(
-                f"the target {target!r} was asked for, but this schema was made with {known}; use that one"
-            )
+            raise SourceError(f"the target is {target!r}, but this schema was made with {known}; use the same")
         return cls(
             [restore(feature) for feature in state["features"]], None if target is None else Target(**remembered)
         )
 
     @property
     def columns(self) -> list[str]:
-        """The columns it reads, the target last."""
+        """The columns to read, the target last."""
         return [feature.name for feature in self.features] + ([self.target.name] if self.target else [])
 
     def notes(self) -> list[str]:
-        """What a user should know about the values met so far."""
+        """Return remarks for the user on the values so far."""
         of_inputs = [note for feature in self.features for note in feature.notes()]
         return of_inputs + (self.target.notes() if self.target else [])
 
     def state(self) -> dict[str, Any]:
-        """What must be remembered, fit for JSON."""
+        """Return the state as JSON values."""
         return {
             "features": [feature.state() for feature in self.features],
             "target": self.target.state() if self.target else None,
         }
 
     def encode(self, chunk: Chunk) -> Encoded:
-        """Encode the usable rows of a chunk. Categories are admitted in the order of the rows that are kept."""
+        """Encode the usable rows of a chunk. Rejected rows add no categories."""
         offsets = chunk.offsets()
         bad = np.zeros(len(offsets), dtype=bool)
         rejects = list(chunk.rejects)
@@ -177,7 +175,7 @@ class Schema:
 def _mark(
     fault: Fault, raw: RawColumn, offsets: NDArray[np.int64], bad: NDArray[np.bool_], rejects: list[Reject]
 ) -> None:
-    """Note a fault of some rows; a row is rejected once, for its first fault."""
+    """Reject the rows with a fault; a row is rejected once, for its first fault."""
     for ix in np.flatnonzero(fault.bad & ~bad):
         bad[ix] = True
         value = "" if fault.reason == "missing target" else f" ({_shown(raw, int(ix))})"

@@ -1,4 +1,4 @@
-"""The target column: what it is, what the task looks like, and which of its values cannot be learned from."""
+"""The target column: its type, the likely task, and which of its values cannot be used."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from sapwood.reading.errors import SourceError
 Task = Literal["regression", "classification"]
 TargetKind = Literal["number", "indicator", "integer", "boolean", "label"]
 
-MAX_CLASSES_BY_GUESS = 32
-"""More distinct whole numbers than this among the first rows are counts, not classes."""
+MAX_GUESSED_CLASSES = 32
+"""More distinct integers than this among the first rows are taken for counts, not classes."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Why some rows' targets cannot be used: which rows, the kind of fault, the fault in words, and the remedy."""
+    """Why the values of some rows cannot be used: the rows, the kind of fault, a description of it, and the remedy."""
 
     bad: NDArray[np.bool_]
     reason: str
@@ -34,7 +34,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Target:
-    """How to read the target. `kind` decides the array: float64 (number, indicator), int64, bool or text."""
+    """How to read the target. `kind` determines the dtype: float64 (number, indicator), int64, bool or text."""
 
     name: str
     kind: TargetKind
@@ -43,22 +43,22 @@ class Target:
 
     @classmethod
     def infer(cls, name: str, pieces: list[RawColumn], task: Task | None, categorical: bool, where: str) -> Target:
-        """Judge the target by its first rows; `task` and `categorical` are the user's word on it."""
+        """Infer the target from its first rows; `task` and `categorical` are what the user specified."""
         try:
-            judged = Probe(pieces, "category", True) if categorical else probe(pieces)
+            probed = Probe(pieces, "category", True) if categorical else probe(pieces)
         except UnusableColumnError as error:
             raise SourceError(
-                f"{where}: the target {name!r} has type {error}; give numbers or labels", file=where
+                f"{where}: the target {name!r} has type {error}; it must hold numbers or labels", file=where
             ) from error
-        if judged.kind in ("timestamp", "time") and not judged.from_text:
+        if probed.kind in ("timestamp", "time") and not probed.from_text:
             raise SourceError(
                 f"{where}: the target {name!r} holds dates or times; turn it into a number, such as a number of days",
                 file=where,
             )
-        kind: TargetKind = judged.kind if judged.kind in ("number", "boolean") else "label"
+        kind: TargetKind = probed.kind if probed.kind in ("number", "boolean") else "label"
         if kind == "label" and task == "regression":
             example = next((string for piece in pieces for string in columns.texts(piece).distinct), "")
-            if judged.doubt:
+            if probed.doubt:
                 _, example = not_numbers(pieces)
             raise SourceError(
                 f"{where}: the target {name!r} holds text such as {example!r}, which has no mean to predict; "
@@ -66,26 +66,26 @@ class Target:
                 file=where,
             )
         if kind != "number":
-            return cls(name, "indicator" if task == "regression" else kind, "classification", judged.doubt)
+            return cls(name, "indicator" if task == "regression" else kind, "classification", probed.doubt)
         values = np.concatenate([columns.numbers(piece).values for piece in pieces])
-        if task == "classification" and _all_whole(values):
+        if task == "classification" and _all_integers(values):
             kind = "integer"
         return cls(name, kind, guess_task(values))
 
     def parse(self, raw: RawColumn) -> tuple[NDArray[Any], list[Fault]]:
-        """The targets of some rows, and what is wrong with some of them."""
+        """Return the targets of rows, and the faults among them."""
         if self.kind == "label":
             found = columns.texts(raw)
             labels = np.array([*found.distinct, ""])[found.ix]
             return labels, _faults((found.ix < 0, *self._missing()))
-        words = self.kind in ("boolean", "indicator")
-        parsed = columns.booleans(raw) if words else columns.numbers(raw)
+        is_boolean = self.kind in ("boolean", "indicator")
+        parsed = columns.booleans(raw) if is_boolean else columns.numbers(raw)
         values = parsed.values
-        unread = np.zeros(len(values), dtype=bool) if parsed.bad is None else parsed.bad
-        what = "true or false" if words else "a number"
+        unparsed = np.zeros(len(values), dtype=bool) if parsed.bad is None else parsed.bad
+        what = "true or false" if is_boolean else "a number"
         faults = [
-            (unread, "unreadable target", f"the target {self.name!r} is not {what}", "correct it"),
-            (np.isnan(values) & ~unread, *self._missing()),
+            (unparsed, "unreadable target", f"the target {self.name!r} is not {what}", "correct it"),
+            (np.isnan(values) & ~unparsed, *self._missing()),
             (
                 np.abs(values) > LARGEST_MAGNITUDE,
                 "infinite target",
@@ -109,18 +109,18 @@ class Target:
         return "missing target", f"the target {self.name!r} is missing", "fill it in"
 
     def state(self) -> dict[str, Any]:
-        """What must be remembered, fit for JSON."""
+        """Return the state as JSON values."""
         return {"name": self.name, "kind": self.kind, "hint": self.hint, "doubt": self.doubt}
 
     def notes(self) -> list[str]:
-        """What a user should know about the values met so far."""
+        """Return remarks for the user on the values so far."""
         return [f"the target {self.name!r} {self.doubt}"] if self.doubt else []
 
 
 def guess_task(values: NDArray[np.float64]) -> Task:
-    """Classification when all known values are whole numbers with few distinct ones, each met ten times on average.
+    """Guess classification if all known values are integers with few distinct ones, each ten times on average.
 
-    Few is at most 32; two distinct values need no repetition. Anything else is regression.
+    Few means at most 32; one or two distinct values need no repetition. Anything else is regression.
 
     Examples
     --------
@@ -129,14 +129,14 @@ def guess_task(values: NDArray[np.float64]) -> Task:
     ('classification', 'regression')
     """
     known = values[np.isfinite(values)]
-    if not len(known) or not _all_whole(known):
+    if not len(known) or not _all_integers(known):
         return "regression"
     n_distinct = len(np.unique(known))
-    few = n_distinct <= 2 or n_distinct <= min(MAX_CLASSES_BY_GUESS, len(known) / 10)
+    few = n_distinct <= 2 or n_distinct <= min(MAX_GUESSED_CLASSES, len(known) / 10)
     return "classification" if few else "regression"
 
 
-def _all_whole(values: NDArray[np.float64]) -> bool:
+def _all_integers(values: NDArray[np.float64]) -> bool:
     known = values[np.isfinite(values)]
     return bool(np.all(known == np.round(known)))
 

@@ -1,1 +1,1 @@
-"""One reader for each kind of source; all of them hand over `Chunk`s."""
+"""Readers, one per kind of source; all of them produce chunks."""

@@ -1,4 +1,4 @@
-"""Arrays, and the built-in generators, which make arrays."""
+"""Arrays, and the built-in generators, which produce arrays."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ArraysReader(InMemory):
     def __init__(self, x: Any, y: Any, target: str, names: Sequence[str] | None = None) -> None:
         self._x = np.asarray(x)
         if self._x.ndim != 2:
-            raise SourceError(f"X has {self._x.ndim} dimensions; it must have 2, one row an example", file=self.label)
+            raise SourceError(f"X has {self._x.ndim} dimensions; it must have 2, one row per example", file=self.label)
         self._y = None if y is None else np.asarray(y)
         if self._y is not None and self._y.shape != (len(self._x),):
             raise SourceError(
@@ -39,7 +39,7 @@ class ArraysReader(InMemory):
         self._n_read = 0
 
     def chunks(self, skip: int, columns: list[str]) -> Iterator[Chunk]:
-        """The rows after the first `skip` ones."""
+        """Yield the rows after the first `skip`."""
         for start in range(skip, len(self._x), ROWS_AT_A_TIME):
             stop = min(start + ROWS_AT_A_TIME, len(self._x))
             raw = {name: raw_column(self._column(name)[start:stop]) for name in columns}
@@ -56,12 +56,12 @@ class ArraysReader(InMemory):
         return json.dumps({name: self._column(name)[start + offset] for name in self.names}, default=str)
 
     def fraction(self) -> float | None:
-        """How much has been read."""
+        """Return how much has been read."""
         return self._n_read / self.n_rows if self.n_rows else None
 
 
 def open_demo(spec: str, target: str) -> ArraysReader:
-    """A built-in generator, such as ``demo:drifting-friedman?n=10000&k=1&seed=0``."""
+    """Open a built-in generator, such as ``demo:drifting-friedman?n=10000&k=1&seed=0``."""
     from sapwood.datasets import STREAMS
 
     name, _, query = spec.removeprefix("demo:").partition("?")

@@ -1,4 +1,4 @@
-"""Files as bytes: opening, recognising what is inside by its first bytes, and decompressing on the way."""
+"""Files as bytes: opening, detecting the format from the first bytes, and decompressing on the fly."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _MAGIC = {
     b"FEA1": "feather-v1",
     b"\xff\xff\xff\xff": "arrow-stream",
 }
-HEAD = max(len(magic) for magic in _MAGIC)
+HEAD_BYTES = max(len(magic) for magic in _MAGIC)
 
 
-def recognise(head: bytes) -> str:
-    """What a file is by its first bytes; "text" when no magic number is there."""
-    return next((what for magic, what in _MAGIC.items() if head.startswith(magic)), "text")
+def detect_format(head: bytes) -> str:
+    """Return the format of a file by its first bytes; "text" without a known magic number."""
+    return next((name for magic, name in _MAGIC.items() if head.startswith(magic)), "text")
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """Open a file for reading, or say in one sentence why not."""
+    """Open a file for reading, or raise an error that says why not."""
     label = str(path)
     try:
         return open(path, "rb")
@@ -46,8 +46,8 @@ def open_bytes(path: Path) -> BinaryIO:
         raise SourceError(f"{label}: cannot be opened ({error.strerror}); check the path", file=label) from error
 
 
-class Rewound(io.RawIOBase):
-    """A stream whose first bytes were read to recognise it, and are served again."""
+class PrefixedStream(io.RawIOBase):
+    """Bytes that were read to detect the format, followed by the rest of the stream."""
 
     def __init__(self, head: bytes, rest: Any) -> None:
         self._head = head
@@ -74,56 +74,56 @@ class ByteFeed:
     Parameters
     ----------
     stream : binary file
-        Where the bytes come from; need not be seekable.
+        The source of the bytes; need not be seekable.
     label : str
         What to call it in errors.
     live : bool
-        Hand over what a pipe holds now, instead of waiting until a block is full.
+        Return what a pipe holds now, instead of waiting for a full block.
     """
 
     def __init__(self, stream: BinaryIO, label: str, *, live: bool = False) -> None:
         self.label = label
         self._raw = stream
-        head = stream.read(HEAD)
-        self.what = recognise(head)
-        rewound = io.BufferedReader(Rewound(head, stream), buffer_size=1 << 16)
+        head = stream.read(HEAD_BYTES)
+        self.format = detect_format(head)
+        whole = io.BufferedReader(PrefixedStream(head, stream), buffer_size=1 << 16)
         self._size = _size_of(stream)
-        self.compressed = self.what in ("gzip", "zstd")
+        self.compressed = self.format in ("gzip", "zstd")
         self._live = live and not self.compressed
-        self._feed: Any = rewound
-        if self.what == "gzip":
-            self._feed = gzip.GzipFile(fileobj=rewound, mode="rb")
-        elif self.what == "zstd":
+        self._feed: Any = whole
+        if self.format == "gzip":
+            self._feed = gzip.GzipFile(fileobj=whole, mode="rb")
+        elif self.format == "zstd":
             pa = pyarrow("a file compressed with zstd")
-            self._feed = pa.CompressedInputStream(pa.PythonFile(rewound, mode="r"), "zstd")
+            self._feed = pa.CompressedInputStream(pa.PythonFile(whole, mode="r"), "zstd")
 
     def read(self, n_bytes: int) -> bytes:
-        """Up to `n_bytes` further bytes; none at the end."""
+        """Return up to `n_bytes` more bytes; none at the end."""
         try:
             data: bytes = self._feed.read1(n_bytes) if self._live else self._feed.read(n_bytes)
         except EOFError:
-            raise self._damaged("ends before its end: it was cut short") from None
+            raise self._damaged("is truncated") from None
         except (OSError, zlib.error) as error:
             if not self.compressed:
                 raise SourceError(
                     f"{self.label}: cannot be read ({error}); check the disk or pipe", file=self.label
                 ) from error
-            cut = "Truncated" in str(error)
-            raise self._damaged("ends before its end: it was cut short" if cut else f"is damaged ({error})") from error
+            truncated = "Truncated" in str(error)
+            raise self._damaged("is truncated" if truncated else f"is damaged ({error})") from error
         return data
 
     def fraction(self) -> float | None:
-        """How much of the file has been read, from 0 to 1."""
+        """Return how much of the file has been read, from 0 to 1."""
         return None if not self._size else min(1.0, self._raw.tell() / self._size)
 
     def _damaged(self, how: str) -> SourceError:
         return SourceError(
-            f"{self.label}: the {self.what} data {how}; copy or compress the file again", file=self.label
+            f"{self.label}: the {self.format} data {how}; copy or compress the file again", file=self.label
         )
 
 
 def _size_of(stream: BinaryIO) -> int | None:
-    """Size of a regular file; None for pipes and other streams."""
+    """Return the size of a regular file; None for pipes and other streams."""
     try:
         return os.fstat(stream.fileno()).st_size or None if stream.seekable() else None
     except (AttributeError, OSError):

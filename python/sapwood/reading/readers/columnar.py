@@ -1,4 +1,4 @@
-"""Parquet and Arrow files at constant memory."""
+"""Parquet and Arrow files, at constant memory."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from sapwood.reading.errors import SourceError
 from sapwood.reading.readers.bytes import open_bytes
 
 READ_ROWS = 16_384
-READ_BUFFER = 1 << 16  # bytes, for each column
+READ_BUFFER = 1 << 16  # bytes per column
 
 
 def chunk_of(batch: Any, label: str, first_row: int) -> Chunk:
-    """A chunk over an Arrow record batch whose first row is row `first_row` of `label`."""
+    """Return a chunk for an Arrow record batch whose first row is row `first_row` of `label`."""
     return Chunk(
         columns={name: batch.column(i) for i, name in enumerate(batch.schema.names)},
         n_rows=batch.num_rows,
@@ -29,15 +29,15 @@ def chunk_of(batch: Any, label: str, first_row: int) -> Chunk:
 class ParquetReader:
     """Reads one Parquet file, a few thousand rows at a time.
 
-    Two settings keep memory constant: without `pre_buffer=False` every column chunk that was read stays in memory, and
-    without `buffer_size` a column chunk is read as a whole, however large its row group.
+    Two settings keep memory constant: without `pre_buffer=False`, every column chunk read stays in memory, and without
+    `buffer_size`, a column chunk is read as a whole, however large its row group.
     """
 
     def __init__(self, path: Path) -> None:
         self.label = str(path)
         self._pa = pyarrow("reading Parquet files")
         parquet = pyarrow("reading Parquet files", "parquet")
-        open_bytes(path).close()  # for its messages: a missing file, no permission
+        open_bytes(path).close()  # for its error messages: missing file, no permission
         try:
             self._file = parquet.ParquetFile(path, pre_buffer=False, buffer_size=READ_BUFFER)
         except (self._pa.ArrowException, OSError) as error:
@@ -47,7 +47,7 @@ class ParquetReader:
         self._n_read = 0
 
     def chunks(self, skip: int, columns: list[str]) -> Iterator[Chunk]:
-        """The rows after the first `skip` ones; whole row groups are skipped without being read."""
+        """Yield the rows after the first `skip`; whole row groups are skipped without being read."""
         metadata = self._file.metadata
         first_group, n_before = 0, 0
         while first_group < metadata.num_row_groups and n_before + metadata.row_group(first_group).num_rows <= skip:
@@ -70,11 +70,11 @@ class ParquetReader:
             self._n_read += batch.num_rows
 
     def fraction(self) -> float | None:
-        """How much of the file has been read."""
+        """Return how much of the file has been read."""
         return self._n_read / self.n_rows if self.n_rows else None
 
     def notes(self) -> list[str]:
-        """Nothing."""
+        """Return no notes."""
         return []
 
     def close(self) -> None:
@@ -85,8 +85,8 @@ class ParquetReader:
 class ArrowReader:
     """Reads one Arrow IPC (Feather version 2) file, or a stream in the IPC streaming format.
 
-    Memory is bounded by the largest record batch in the file. The file is not mapped into memory: mapped pages count as
-    resident, and would make the program look as large as its input.
+    Memory is bounded by the largest record batch in the file. The file is not memory-mapped: mapped pages count as
+    resident, so the process would appear as large as its input.
     """
 
     def __init__(self, stream: Any, label: str, *, seekable: bool) -> None:
@@ -104,7 +104,7 @@ class ArrowReader:
         self._n_done = 0
 
     def chunks(self, skip: int, columns: list[str]) -> Iterator[Chunk]:
-        """The rows after the first `skip` ones, a record batch at a time."""
+        """Yield the rows after the first `skip`, one record batch at a time."""
         return skip_rows(self._read(columns), skip)
 
     def _read(self, columns: list[str]) -> Iterator[Chunk]:
@@ -126,7 +126,7 @@ class ArrowReader:
         return next(self._batches, None)
 
     def fraction(self) -> float | None:
-        """How much of the file has been read, in record batches."""
+        """Return how much of the file has been read, in record batches."""
         return (
             self._n_done / self._batches.num_record_batches
             if self._seekable and self._batches.num_record_batches
@@ -134,7 +134,7 @@ class ArrowReader:
         )
 
     def notes(self) -> list[str]:
-        """Nothing."""
+        """Return no notes."""
         return []
 
     def close(self) -> None:
@@ -143,9 +143,9 @@ class ArrowReader:
 
 
 def _damaged(label: str, what: str, error: Exception, row: int | None = None) -> SourceError:
-    """One sentence from Arrow's, which may have several lines."""
+    """Make an error with the first line of Arrow's message, which may have several."""
     where = f"{label}: " if row is None else f"{label}, row {row} or after: "
-    said = str(error).splitlines()[0].rstrip(". ") if str(error) else type(error).__name__
+    reason = str(error).splitlines()[0].rstrip(". ") if str(error) else type(error).__name__
     return SourceError(
-        f"{where}the {what} data is damaged or cut short ({said}); copy or write the file again", file=label, row=row
+        f"{where}the {what} data is damaged or truncated ({reason}); copy or write the file again", file=label, row=row
     )

@@ -1,9 +1,9 @@
-"""CSV at constant memory, every column read as text.
+"""CSV at constant memory, with every column read as text.
 
-Arrow's own streaming reader fixes the types by its first block and fails when a column changes later. Here a file is
-cut into blocks at the ends of records, each block is parsed by Arrow into columns of text, and text becomes numbers
-later, by rules that do not depend on where the blocks were cut. Records with too few or too many fields, or that are
-not UTF-8, are set aside; only blocks that hold one are walked record by record.
+Arrow's own streaming reader fixes types from its first block and fails if a column changes later. Here a file is split
+into blocks at record boundaries, Arrow parses each block into text columns, and text becomes numbers later, by rules
+that do not depend on the block boundaries. Records with too few or too many fields, or that are not UTF-8, are
+rejected; only blocks that contain one are processed record by record.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class CsvReader:
     ----------
     stream : binary file
     label : str
-        What to call it in errors.
+        Its name in errors.
     delimiter : str or None
-        None: the one of comma, semicolon, tab and bar that the header holds most of.
+        None: whichever of comma, semicolon, tab and bar occurs most often in the header.
     live : bool
-        The stream is a pipe that may be slow.
+        Whether the stream is a pipe, which may be slow.
     """
 
     n_rows: int | None = None
@@ -49,11 +49,11 @@ class CsvReader:
         self.label = label
         self._stream = stream
         self._feed = ByteFeed(stream, label, live=live)
-        if self._feed.what not in ("text", "gzip", "zstd"):
+        if self._feed.format not in ("text", "gzip", "zstd"):
             raise SourceError(
-                f"{label}: {self._feed.what} data cannot be read from a pipe; save it as a file", file=label
+                f"{label}: {self._feed.format} data cannot be read from a pipe; save it as a file", file=label
             )
-        self._held = b""  # a carriage return at the end of a read, until it is known whether a newline follows
+        self._held = b""  # a trailing carriage return, until the next read shows whether a newline follows
         self._carry = b""
         self._line = 1
         header = self._read_header()
@@ -61,15 +61,15 @@ class CsvReader:
         self.names = self._check_names(next(csv.reader([header], delimiter=self._delimiter)))
 
     def chunks(self, skip: int, columns: list[str]) -> Iterator[Chunk]:
-        """The rows after the first `skip` ones, a block at a time."""
+        """Yield the rows after the first `skip`, one block at a time."""
         return skip_rows((self._parse(block, columns) for block in self._blocks()), skip)
 
     def fraction(self) -> float | None:
-        """How much of the file has been read."""
+        """Return how much of the file has been read."""
         return self._feed.fraction()
 
     def notes(self) -> list[str]:
-        """Nothing: what is odd about a CSV file is an error or a bad row."""
+        """Return no notes: anything unusual in a CSV file is an error or a bad row."""
         return []
 
     def close(self) -> None:
@@ -92,7 +92,7 @@ class CsvReader:
             if not data:
                 raise SourceError(f"{self.label}: is empty; a header line with column names is needed", file=self.label)
             if len(self._carry) > MAX_RECORD:
-                raise SourceError(f"{self.label}: its first line has no end; is it a CSV file?", file=self.label)
+                raise SourceError(f"{self.label}: its first line does not end; is it a CSV file?", file=self.label)
         self._line += len(self._carry) - len(stripped) + stripped[:end].count(b"\n")
         self._carry = stripped[end:]
         try:
@@ -115,7 +115,7 @@ class CsvReader:
         return names
 
     def _read(self) -> bytes:
-        """Further bytes, with every kind of line end as a newline."""
+        """Read more bytes, with line endings normalised to newlines."""
         data = self._feed.read(BLOCK)
         if self._held or b"\r" in data:
             at_end = not data
@@ -129,7 +129,7 @@ class CsvReader:
         return data
 
     def _blocks(self) -> Iterator[Block]:
-        """Whole records, about `BLOCK` bytes at a time."""
+        """Yield blocks of whole records, of about `BLOCK` bytes."""
         at_end = False
         while not at_end:
             end = _last_record_end(self._carry)
@@ -170,10 +170,10 @@ class CsvReader:
         return Chunk(found, len(block.records), place, text, kept, rejects)
 
     def _split(self, data: bytes, columns: list[str]) -> Any:
-        """One record batch of text columns; None when some record cannot be split into the right number of fields."""
+        """Parse into one record batch of text columns; None if some record has the wrong number of fields."""
         ragged = []
 
-        def note(row: Any) -> str:
+        def skip(row: Any) -> str:
             ragged.append(row)
             return "skip"
 
@@ -187,7 +187,7 @@ class CsvReader:
                     column_names=self.names, use_threads=False, block_size=len(data) + 1
                 ),
                 parse_options=self._csv.ParseOptions(
-                    delimiter=self._delimiter, newlines_in_values=b'"' in data, invalid_row_handler=note
+                    delimiter=self._delimiter, newlines_in_values=b'"' in data, invalid_row_handler=skip
                 ),
                 convert_options=self._csv.ConvertOptions(
                     include_columns=columns,
@@ -220,7 +220,7 @@ class CsvReader:
 
 @dataclass(frozen=True)
 class Record:
-    """One record, the line it starts on, and how many fields it has."""
+    """One record: the line it starts on, its text and its number of fields."""
 
     line: int
     text: bytes
@@ -229,7 +229,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Block:
-    """Whole records of a file, the line the first one starts on, and how fields are told apart."""
+    """Whole records of a file, the line the first one starts on, and the field separator."""
 
     data: bytes
     first_line: int
@@ -237,9 +237,9 @@ class Block:
 
     @cached_property
     def records(self) -> list[Record]:
-        """The records one by one, empty lines left out. Only asked for when something is wrong with one of them."""
+        """The individual records, without empty lines. Computed lazily, only if one of them is bad."""
         lines = self.data.split(b"\n")
-        # Latin-1 reads any bytes, and leaves quotes and delimiters where they are.
+        # Latin-1 decodes any bytes, and leaves quotes and delimiters in place.
         fields = csv.reader((line.decode("latin-1") + "\n" for line in lines), delimiter=self.delimiter)
         records, start = [], 0
         for row in fields:
@@ -251,7 +251,7 @@ class Block:
 
 
 def _last_record_end(data: bytes) -> int:
-    """Where the last whole record ends: after the last newline that is not inside quotes. 0: there is none."""
+    """Return the end of the last whole record: after the last newline outside quotes, or 0 if there is none."""
     newline = data.rfind(b"\n")
     if newline < 0:
         return 0
@@ -264,7 +264,7 @@ def _last_record_end(data: bytes) -> int:
 
 
 def _first_record_end(data: bytes, *, at_end: bool) -> int:
-    """Where the first whole record ends, or 0. At the end of a file the last record needs no newline."""
+    """Return the end of the first whole record, or 0. At the end of a file the last record needs no newline."""
     newline = data.find(b"\n")
     while newline >= 0 and data.count(b'"', 0, newline) % 2:
         newline = data.find(b"\n", newline + 1)

@@ -1,4 +1,4 @@
-"""Files, folders and globs: which files, in which order, with the same columns."""
+"""Files, folders and globs: finding files, ordering them, and checking that their columns agree."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import BinaryIO
 from sapwood.reading._arrow import pyarrow
 from sapwood.reading.chunk import Chunk, Reader, skip_rows
 from sapwood.reading.errors import SourceError, nearest
-from sapwood.reading.readers.bytes import HEAD, open_bytes, recognise
+from sapwood.reading.readers.bytes import HEAD_BYTES, detect_format, open_bytes
 from sapwood.reading.readers.columnar import ArrowReader, ParquetReader
 from sapwood.reading.readers.csv import CsvReader
 
@@ -29,7 +29,7 @@ ENDINGS = (
 
 
 def natural_key(name: str) -> list[tuple[int, int, str]]:
-    """Sorts part2 before part10.
+    """Sort key for natural order: part2 before part10.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def natural_key(name: str) -> list[tuple[int, int, str]]:
 
 
 def find_files(spec: str) -> list[Path]:
-    """The files a path, folder or glob stands for, in natural order."""
+    """Return the files of a path, folder or glob, in natural order."""
     path = Path(spec).expanduser()
     if path.is_dir():
         found = [p for p in path.rglob("*") if _is_data(p.relative_to(path)) and p.is_file()]
@@ -58,27 +58,27 @@ def find_files(spec: str) -> list[Path]:
 
 
 def open_file(path: Path, delimiter: str | None) -> Reader:
-    """A reader for one file, chosen by its first bytes."""
+    """Return a reader for one file, chosen by its first bytes."""
     stream = open_bytes(path)
-    what = recognise(stream.read(HEAD))
+    file_format = detect_format(stream.read(HEAD_BYTES))
     stream.seek(0)
     label = str(path)
-    if what in ("parquet", "arrow"):
+    if file_format in ("parquet", "arrow"):
         stream.close()
-    if what == "parquet":
+    if file_format == "parquet":
         return ParquetReader(path)
-    if what == "arrow":
+    if file_format == "arrow":
         return ArrowReader(pyarrow("reading Arrow files").OSFile(label), label, seekable=True)
-    return open_stream(stream, label, delimiter, what=what)
+    return open_stream(stream, label, delimiter, file_format=file_format)
 
 
 def open_stream(
-    stream: BinaryIO, label: str, delimiter: str | None, *, what: str = "text", live: bool = False
+    stream: BinaryIO, label: str, delimiter: str | None, *, file_format: str = "text", live: bool = False
 ) -> Reader:
-    """A reader for an open file or pipe, which need not be seekable."""
-    if what == "arrow-stream":
+    """Return a reader for an open file or pipe, which need not be seekable."""
+    if file_format == "arrow-stream":
         return ArrowReader(stream, label, seekable=False)
-    if what == "feather-v1":
+    if file_format == "feather-v1":
         raise SourceError(f"{label}: is a Feather file of version 1; write it again as version 2", file=label)
     try:
         return CsvReader(stream, label, delimiter=delimiter, live=live)
@@ -88,7 +88,7 @@ def open_stream(
 
 
 def open_stdin(delimiter: str | None) -> Reader:
-    """CSV on standard input, plain or compressed."""
+    """Return a reader for CSV on standard input, plain or compressed."""
     return open_stream(sys.stdin.buffer, "<stdin>", delimiter, live=True)
 
 
@@ -102,7 +102,7 @@ class FilesReader:
         self._current: Reader | None = None
         self._n_done = 0
         lengths: list[int | None] = []
-        # All are looked at now: learning for hours and then failing on the last file helps nobody.
+        # Check all of them now, rather than fail on the last one after hours of learning.
         for path in self._paths:
             with closing(open_file(path, delimiter)) as reader:
                 if not lengths:
@@ -113,7 +113,7 @@ class FilesReader:
         self.n_rows = None if None in lengths else sum(n for n in lengths if n is not None)
 
     def chunks(self, skip: int, columns: list[str]) -> Iterator[Chunk]:
-        """The rows of all files, one file after the other; files of known length are skipped without being read."""
+        """Yield the rows of all files in turn; files of known length are skipped without being read."""
         first = 0
         while first < len(self._paths) and (length := self._lengths[first]) is not None and skip >= length:
             skip -= length
@@ -132,16 +132,16 @@ class FilesReader:
             skip = 0
 
     def fraction(self) -> float | None:
-        """How much has been read, files counted alike."""
+        """Return how much has been read, giving all files the same weight."""
         within = self._current.fraction() if self._current else 0.0
         return None if within is None else (self._n_done + within) / len(self._paths)
 
     def notes(self) -> list[str]:
-        """Nothing."""
+        """Return no notes."""
         return []
 
     def close(self) -> None:
-        """Close the file that is open."""
+        """Close the open file."""
         if self._current is not None:
             self._current.close()
             self._current = None

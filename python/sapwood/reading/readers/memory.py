@@ -1,4 +1,4 @@
-"""What readers of things in memory have in common."""
+"""What readers of in-memory data share."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ import numpy as np
 
 from sapwood.reading._arrow import pyarrow
 from sapwood.reading.chunk import RawColumn
-from sapwood.reading.encoding.columns import written
+from sapwood.reading.encoding.columns import to_text
 
 ROWS_AT_A_TIME = 1024
 
 
 class InMemory:
-    """Nothing to close, and no notes."""
+    """Base class of readers with nothing to close and no notes."""
 
     label = "<data>"
     n_rows: int | None = None
 
     def notes(self) -> list[str]:
-        """Nothing."""
+        """Return no notes."""
         return []
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no file is open."""
 
 
 def raw_column(values: Any) -> RawColumn:
-    """Python values or a numpy array as a raw column: numbers stay in numpy, everything else becomes Arrow."""
+    """Make a raw column of Python values or a numpy array: numbers stay in numpy, everything else becomes Arrow."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
         return values
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
@@ -44,4 +44,4 @@ def raw_column(values: Any) -> RawColumn:
     try:
         return pa.array(listed)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return pa.array([None if value is None else written(value) for value in listed], pa.string())
+        return pa.array([None if value is None else to_text(value) for value in listed], pa.string())

@@ -1,4 +1,4 @@
-"""Rows that Python hands over one by one."""
+"""Rows from a Python iterable."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from sapwood.reading.readers.memory import ROWS_AT_A_TIME, InMemory, raw_column
 
 
 class PairsReader(InMemory):
-    """Reads an iterable of pairs (x, y), with x a mapping or a sequence, or of mappings that hold the target too.
+    """Reads an iterable of pairs (x, y), x being a mapping or a sequence, or of mappings that include the target.
 
-    The columns are the keys of the first rows (`look_ahead` of them); a key that is missing later is a missing value,
-    and a key that is new later is left out.
+    The columns are the keys of the first `look_ahead` rows. A key absent from a later row is a missing value; a key
+    that first appears later is ignored.
     """
 
     label = "<iterable>"
@@ -28,7 +28,7 @@ class PairsReader(InMemory):
         self._items = iter(items)
         first = list(itertools.islice(self._items, look_ahead))
         if not first:
-            raise SourceError("the iterable is empty; give at least one (x, y) pair", file=self.label)
+            raise SourceError("the iterable is empty; it must yield at least one (x, y) pair", file=self.label)
         self._items = itertools.chain(first, self._items)
         self._unknown: set[str] = set()
         rows = [self._as_row(item) for item in first]
@@ -40,12 +40,12 @@ class PairsReader(InMemory):
             self.names = [*(f"x{i}" for i in range(1, len(rows[0]))), target]
 
     def _as_row(self, item: Any) -> Mapping[str, Any] | list[Any]:
-        """A mapping with the target in it, or a list with the target last."""
+        """Return a mapping that includes the target, or a list with the target last."""
         if isinstance(item, Mapping):
             return item
         if not isinstance(item, tuple) or len(item) != 2:
             raise SourceError(
-                f"the iterable gave {type(item).__name__}; it must give (x, y) pairs, mappings or tables",
+                f"the iterable yielded {type(item).__name__}; it must yield (x, y) pairs, mappings or tables",
                 file=self.label,
             )
         x, y = item
@@ -60,7 +60,7 @@ class PairsReader(InMemory):
         return [*np.ravel(x).tolist(), y] if isinstance(x, np.ndarray) else [*x, y]
 
     def chunks(self, skip: int, columns: list[str]) -> Iterator[Chunk]:
-        """The rows after the first `skip` ones."""
+        """Yield the rows after the first `skip`."""
         return skip_rows(self._read(columns), skip)
 
     def _read(self, columns: list[str]) -> Iterator[Chunk]:
@@ -98,11 +98,11 @@ class PairsReader(InMemory):
         return row if not self._by_key and len(row) == len(self.names) else None
 
     def fraction(self) -> float | None:
-        """Nobody knows."""
+        """Return None: the length is unknown."""
         return None
 
     def notes(self) -> list[str]:
-        """The keys that appeared too late."""
+        """Return a note on the keys that appeared too late."""
         if not self._unknown:
             return []
         return [f"keys that were not in the first rows are left out: {', '.join(sorted(self._unknown))}"]

@@ -1,4 +1,4 @@
-"""Tables that are already in memory, or that an iterable hands over one by one."""
+"""Tables in memory, or from an iterable of tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sapwood.reading.readers.memory import ROWS_AT_A_TIME, InMemory
 
 
 def is_table(value: object) -> bool:
-    """Whether `value` is a pandas, polars or Arrow table, or anything else that speaks Arrow's stream interface."""
+    """Whether `value` is a pandas, polars or Arrow table, or anything else that exports an Arrow stream."""
     return hasattr(value, "__arrow_c_stream__") or nw.dependencies.is_into_dataframe(value) or _is_record_batch(value)
 
 
@@ -31,7 +31,7 @@ class TablesReader(InMemory):
     ----------
     tables : iterable of tables
     n_rows : int or None
-        Their length, where it is known.
+        Their total length, if known.
     """
 
     label = "<table>"
@@ -42,12 +42,12 @@ class TablesReader(InMemory):
         self._tables = iter(tables)
         first = next(self._tables, None)
         if first is None:
-            raise SourceError("the iterable of tables is empty; give at least one table", file=self.label)
+            raise SourceError("the iterable of tables is empty; it must yield at least one table", file=self.label)
         self._tables = itertools.chain([first], self._tables)
         self.names = names_of(first)
 
     def chunks(self, skip: int, columns: list[str]) -> Iterator[Chunk]:
-        """The rows after the first `skip` ones."""
+        """Yield the rows after the first `skip`."""
         return skip_rows(self._read(columns), skip)
 
     def _read(self, columns: list[str]) -> Iterator[Chunk]:
@@ -65,19 +65,19 @@ class TablesReader(InMemory):
                 self._n_read += batch.num_rows
 
     def fraction(self) -> float | None:
-        """How much has been read."""
+        """Return how much has been read."""
         return self._n_read / self.n_rows if self.n_rows else None
 
 
 def names_of(table: Any) -> list[str]:
-    """The columns of a table of any kind."""
+    """Return the column names of a table of any kind."""
     if hasattr(table, "schema") and hasattr(table.schema, "names") and not callable(table.schema.names):
         return [str(name) for name in table.schema.names]
     return [str(name) for name in table.columns]
 
 
 def _record_batches(table: Any) -> Iterator[Any]:
-    """A table as Arrow record batches, converted slice by slice where the table can be sliced."""
+    """Yield a table as Arrow record batches, converted slice by slice if the table supports slicing."""
     pa = pyarrow("reading tables")
     if isinstance(table, pa.RecordBatch):
         yield table
@@ -93,7 +93,7 @@ def _record_batches(table: Any) -> Iterator[Any]:
         except (pa.ArrowException, TypeError) as error:
             raise SourceError(
                 f"<table>, row {start} or after: a column cannot be converted ({str(error).splitlines()[0]}); "
-                "give every column one type",
+                "give each column a single type",
                 file="<table>",
                 row=start,
             ) from error
