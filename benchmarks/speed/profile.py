@@ -115,7 +115,7 @@ def part_of(path: str | None) -> str:
     Examples
     --------
     >>> from benchmarks.speed.profile import part_of
-    >>> part_of("cloud/propose/keys.rs")
+    >>> part_of("cloud/step/propose/keys.rs")
     'grow proposals: cuts, counts and sums'
     >>> part_of(None)
     'everything else'
