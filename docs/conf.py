@@ -1,4 +1,4 @@
-"""How Sphinx builds these pages (`make docs`)."""
+"""Sphinx configuration (`make docs`)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ html_show_copyright = False
 
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
-# scikit-learn adds these to every estimator; they are its own business.
+# scikit-learn adds these methods to every estimator; they need no documentation here.
 autodoc_default_options = {
     "exclude-members": "get_metadata_routing, set_fit_request, set_partial_fit_request, set_predict_request, "
     "set_score_request"
@@ -41,7 +41,7 @@ napoleon_use_rtype = False
 
 
 def write_error_catalogue(app: Sphinx) -> None:
-    """The table of errors comes from the catalogue itself, so that it cannot go stale."""
+    """Generate the table of errors from the catalogue, so that it is always up to date."""
     rows = [f"| `{entry.code}` | `{entry.exception.__name__}` | {entry.template} |" for entry in catalogue()]
     page = Path(app.srcdir) / "_generated" / "errors.md"
     page.parent.mkdir(exist_ok=True)
@@ -60,5 +60,5 @@ def write_formula(page: HTML5Translator, node: nodes.math_block) -> None:
 
 def setup(app: Sphinx) -> None:
     app.connect("builder-inited", write_error_catalogue)
-    # Every browser draws MathML by itself: the pages need no network.
+    # Browsers render MathML natively, so the pages need no network.
     app.add_html_math_renderer("mathml", (write_inline_formula, None), (write_formula, None))

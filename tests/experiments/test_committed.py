@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sapwood.reproduce._report import page_text, results_of, seen_in
+from sapwood.reproduce._report import page_text, results_of, summary_of
 from sapwood.reproduce.experiments import EXPERIMENTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +39,7 @@ def test_results_were_made_with_these_settings(name: str) -> None:
 def test_every_verdict_of_not_reproduced_has_a_reason(name: str) -> None:
     results = results_of(EXPERIMENTS[name], FOLDER)
     assert results is not None
-    claims = EXPERIMENTS[name].claims(seen_in(results), EXPERIMENTS[name].paper())
+    claims = EXPERIMENTS[name].claims(summary_of(results), EXPERIMENTS[name].paper())
     silent = [claim.what for claim in claims if claim.verdict.startswith("not") and not claim.why]
     assert silent == []
 

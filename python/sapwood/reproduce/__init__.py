@@ -1,8 +1,8 @@
-"""The paper, reproduced: every figure and table, with the paper's numbers beside ours.
+"""Reproduces every figure and table of the paper, with the paper's numbers beside ours.
 
 ``sapwood reproduce`` (or ``python -m sapwood.reproduce``) runs the experiments of :mod:`sapwood.reproduce.experiments`
-and writes, for each, a folder with the paper's numbers, the settings, our results and the figures, and one page with
-every number side by side.
+and writes a folder for each, with the paper's numbers, the settings, our results and the figures, and one page that
+compares all numbers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A number or statement of the paper beside ours, and the verdict on it."""
+"""A number or statement of the paper, ours, and the verdict."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class Claim:
     Attributes
     ----------
     where, what : str
-        The place in the paper and what is said there.
+        The place in the paper and what is claimed there.
     paper, ours, defaults : str
-        As shown: the paper's value, ours in the paper's setting, ours with the package's defaults.
+        As printed: the paper's value, ours in the paper's setting, ours with the package's defaults.
     verdict : str
-        "reproduced", "better" or "not reproduced", perhaps with a remark; "better" or "not better" beyond
-        the paper; "not comparable" for numbers from other data.
+        "reproduced", "better" or "not reproduced", possibly with a remark; "better" or "not better" for results that
+        the paper does not have; "not comparable" for numbers from other data.
     why : str
-        If not: the reason.
+        The reason, if the claim is not reproduced.
     """
 
     where: str
@@ -50,7 +50,7 @@ def number(
     default_band: Band = None,
     why: str = "",
 ) -> Claim:
-    """A number: reproduced within `tolerance` of the paper's or inside the paper's band, better beyond it."""
+    """A number: reproduced if within `tolerance` of the paper's or inside its band, else better or not reproduced."""
 
     def standing(value: Number) -> str:
         if value is None:
@@ -77,20 +77,20 @@ def number(
 
 
 def not_comparable(claim: Claim, why: str) -> Claim:
-    """A number from other data: both are shown, and neither is held against the other."""
+    """A number from other data: both are shown without a comparison."""
     return replace(claim, verdict="not comparable", why=why)
 
 
 def statement(
     where: str, what: str, paper: str, ours: str, holds: bool, defaults: str = "–", *, why: str = ""
 ) -> Claim:
-    """A statement that holds or does not, with the numbers that show it."""
+    """A statement that holds or does not, with the numbers behind it."""
     return Claim(where, what, paper, ours, defaults, "reproduced" if holds else "not reproduced", "" if holds else why)
 
 
 def improvement(what: str, others: str, ours: str, holds: bool, *, why: str = "") -> Claim:
-    """Something the paper does not have: our defaults against what is there."""
-    return Claim("beyond it", what, "–", others, ours, "better" if holds else "not better", "" if holds else why)
+    """A comparison that the paper does not have: our defaults against the alternatives."""
+    return Claim("extension", what, "–", others, ours, "better" if holds else "not better", "" if holds else why)
 
 
 def _shown(value: Number, band: Band, digits: int) -> str:

@@ -1,4 +1,4 @@
-"""What an experiment is: jobs that can run in any order and any process, and what is made of their records."""
+"""The interface of an experiment: jobs that can run in any order and any process, and the use of their records."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from sapwood.reproduce._claims import Claim
 
 Scale: TypeAlias = Literal["miniature", "quick", "full"]
-#: Anything that JSON can hold, by name: settings, arguments of a job, what a job measured.
+#: A JSON object: settings, arguments of a job, measurements of a job.
 Record: TypeAlias = dict[str, Any]
 
 
 class Experiment(ABC):
     """One figure or table of the paper.
 
-    A subclass names its scales: "full" has the paper's repeats, "quick" shows the same in a share of five minutes, and
+    A subclass defines its scales: "full" has as many repeats as the paper, "quick" takes its share of five minutes, and
     "miniature" is small enough for a test.
     """
 
@@ -27,37 +27,37 @@ class Experiment(ABC):
     title: ClassVar[str]
     shows: ClassVar[str]
     scales: ClassVar[Mapping[Scale, Record]]
-    #: Experiments with the longest jobs start first, so that no process is left alone with one at the end.
+    #: Experiments with the longest jobs start first, so that no long job runs alone at the end.
     longest_job_seconds: ClassVar[float] = 1.0
-    #: Said wherever a number of this experiment is shown.
+    #: A warning printed with the numbers of this experiment.
     caution: ClassVar[str] = ""
 
     @abstractmethod
     def jobs(self, settings: Record) -> dict[str, Record]:
-        """Arguments of every job, by a key that is the same in every run."""
+        """Arguments of every job, by a key that does not change between runs."""
 
     @abstractmethod
     def run(self, arguments: Record, data_home: Path | None) -> Record:
-        """Do one job. The result depends on nothing but the arguments (times excepted)."""
+        """Run one job. The result depends only on the arguments, except for times."""
 
     @abstractmethod
     def summarise(self, settings: Record, records: Mapping[str, Record]) -> Record:
-        """From the records of all jobs to what the figures and claims need."""
+        """Condense the records of all jobs into what the figures and claims need."""
 
     @abstractmethod
     def claims(self, summary: Record, paper: Record) -> list[Claim]:
-        """The paper's numbers and statements beside ours. The summary has the settings too, as `settings`."""
+        """The paper's numbers and statements compared with ours. The summary also holds the `settings`."""
 
     @abstractmethod
     def draw(self, summary: Record, paper: Record, folder: Path) -> None:
         """Draw the figures into the folder."""
 
     def choices(self, summary: Record) -> list[tuple[str, str, str]]:
-        """What the paper leaves open: the question, an answer (ours first), and the scores that answer gives."""
+        """What the paper leaves open: the question, an answer (ours first), and the scores with that answer."""
         return []
 
     def paper(self) -> Record:
-        """The paper's numbers, as they are printed there."""
+        """The numbers printed in the paper."""
         text = (files("sapwood.reproduce") / "paper" / f"{self.name}.json").read_text(encoding="utf-8")
         numbers: Record = json.loads(text)
         return numbers

@@ -1,4 +1,4 @@
-"""One look for all figures: colours by estimator, light grids, names instead of abbreviations where there is room."""
+"""The common style of the figures: colours and labels of the estimators, light grids."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Colours that stay apart in print and for colour-blind readers; the same estimator has the same colour everywhere.
+#: Colours that are distinct in print and to colour-blind readers; an estimator has the same colour in every figure.
 COLOURS = {
     "ORIG": "#999999",
     "ORAND": "#E69F00",
@@ -51,13 +51,13 @@ _STYLE: Any = {
 
 
 def label(estimator: str) -> str:
-    """How a figure writes an estimator's name."""
+    """The label of an estimator in a figure."""
     return LABELS.get(estimator, estimator)
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Figures made inside have the look; those of other code do not change."""
+    """Apply the style to figures created inside; other figures are not affected."""
     import matplotlib
 
     with matplotlib.rc_context(_STYLE):
@@ -65,7 +65,7 @@ def style() -> Iterator[None]:
 
 
 def panels(n_rows: int, n_columns: int, width: float, height: float, **options: Any) -> tuple[Figure, Any]:
-    """A figure with a grid of axes, drawn without a display."""
+    """A figure with a grid of axes that needs no display."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
@@ -73,6 +73,6 @@ def panels(n_rows: int, n_columns: int, width: float, height: float, **options: 
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a picture whose bytes depend on nothing but what is drawn."""
+    """Write an image whose bytes depend only on its content."""
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Software": None})

@@ -1,4 +1,4 @@
-"""What is already done: a file of finished jobs, so that an interrupted run continues where it stopped."""
+"""A file of finished jobs, from which an interrupted run continues."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from sapwood.reproduce._experiment import Record
 
 
 class Journal:
-    """One line a finished job, after a first line that says what they belong to.
+    """One line per finished job, after a first line that identifies the run.
 
-    The file exists only while a run is unfinished. Jobs of another version, other settings or another scale are
-    dropped: they do not belong to this run.
+    The file exists only while a run is unfinished. Jobs of another version, other settings or another scale do not
+    belong to the run and are dropped.
 
     Examples
     --------
@@ -31,18 +31,18 @@ class Journal:
         if lines and json.loads(lines[0]) == identity:
             self.records = dict(json.loads(line) for line in lines[1:])
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Written anew, so that a line cut short by an interruption does not stay in the middle.
+        # Rewritten, so that a truncated line does not remain in the middle of the file.
         entries = [identity, *self.records.items()]
         path.write_text("".join(json.dumps(entry) + "\n" for entry in entries), encoding="utf-8")
 
     def add(self, key: str, record: Record) -> None:
-        """Note a finished job."""
+        """Record a finished job."""
         self.records[key] = record
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps([key, record]) + "\n")
 
     def close(self) -> None:
-        """Remove the file: the run is complete and its results are written elsewhere."""
+        """Remove the file: the run is complete and its results have been written."""
         self._path.unlink()
 
 

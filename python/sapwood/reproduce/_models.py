@@ -1,4 +1,4 @@
-"""The models of the paper in our parameters, ours with defaults, and the prequential loop over arrays."""
+"""The paper's models in our parameters, and helpers shared by the experiments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sapwood.datasets import Stream, load
 
 Floats: TypeAlias = NDArray[np.float64]
 
-#: The paper's leaf priors and its way of dividing retired knowledge at a grow; one split proposed a step.
+#: The paper's leaf priors, its division of retired statistics at a grow, and one proposed split per step.
 PAPER_REGRESSION: dict[str, Any] = {"prior": "reference", "division": "proportional", "n_candidates": 1}
 PAPER_CLASSIFICATION: dict[str, Any] = {"leaf": "multinomial", "dirichlet": 1.0, "n_candidates": 1, "min_leaf": 1}
 
@@ -32,7 +32,7 @@ def start(estimator: DynamicTreeRegressor | DynamicTreeClassifier, n_inputs: int
 
 
 def class_probability(model: Model, x: Floats, y: Floats, learn_first: int | None = None) -> Floats:
-    """Probability of class 1 of two, of each row before it is learned; rows after the first few may be only forecast.
+    """Probability of class 1 (of two) for each row before it is learned; later rows may be forecast only.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def class_probability(model: Model, x: Floats, y: Floats, learn_first: int | Non
     x, y : ndarray
         Inputs and class codes.
     learn_first : int, optional
-        Learn only so many rows: an offline model, used on what comes later.
+        Learn only this many rows: an offline model that forecasts the rest.
     """
     n = len(y) if learn_first is None else min(learn_first, len(y))
     learned = model.forecast_then_learn(x[:n], y[:n], x[:n], y[:n]).proba[:, 1]
@@ -50,7 +50,7 @@ def class_probability(model: Model, x: Floats, y: Floats, learn_first: int | Non
 
 
 def mean_and_band(values: list[float]) -> tuple[float, float, float]:
-    """Mean, 5 % and 95 % quantile: how the paper sums up repeats.
+    """Mean, 5 % and 95 % quantile, as the paper summarises repeats.
 
     Examples
     --------
@@ -63,5 +63,5 @@ def mean_and_band(values: list[float]) -> tuple[float, float, float]:
 
 @lru_cache(maxsize=2)
 def loaded(name: str, data_home: Path | None) -> Stream:
-    """A real data set, read once by a process that runs several jobs on it."""
+    """A real data set, cached for processes that run several jobs on it."""
     return load(name, data_home)

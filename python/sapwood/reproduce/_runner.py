@@ -1,4 +1,4 @@
-"""Runs experiments: jobs of all of them share the processes, and each is written up as soon as its last job is done."""
+"""Runs experiments in shared processes, and writes the results of each as soon as its last job is done."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Say = Callable[[str], None]
 
 @dataclass
 class _Run:
-    """An experiment under way."""
+    """A running experiment."""
 
     experiment: Experiment
     scale: Scale
@@ -58,18 +58,18 @@ def run(
     experiments : iterable of Experiment
     scale : {"miniature", "quick", "full"}
     folder : Path
-        Each experiment has a subfolder there.
+        Each experiment gets a subfolder.
     n_processes : int
         1 runs the jobs in this process.
     data_home : Path, optional
         Folder of the real data sets (see :func:`sapwood.datasets.load`).
     say : callable
-        Told about progress, a line at a time.
+        Receives progress messages, one line at a time.
 
     Returns
     -------
     dict
-        Experiments that could not run because their data are not here, and what was missing.
+        Experiments that could not run because data are missing, with the message.
     """
     runs = [_Run(experiment, scale, folder / experiment.name) for experiment in experiments]
     runs.sort(key=lambda run: -run.experiment.longest_job_seconds)
@@ -117,7 +117,7 @@ def _outcomes(runs: list[_Run], n_processes: int, data_home: Path | None) -> Ite
 
 @contextmanager
 def _processes(n: int) -> Iterator[ProcessPoolExecutor]:
-    # Started afresh rather than forked: a copy of a process with native threads may hang.
+    # Spawned rather than forked: a fork of a process with native threads may hang.
     pool = ProcessPoolExecutor(n, mp_context=multiprocessing.get_context("spawn"), initializer=_one_thread)
     try:
         yield pool
@@ -126,7 +126,7 @@ def _processes(n: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _one_thread() -> None:
-    """Linear algebra in small matrices loses time in threads, and the processes would fight over the cores."""
+    """Limit linear algebra to one thread: the matrices are small, and the processes would compete for cores."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     threadpool_limits(1)
@@ -140,7 +140,7 @@ def _outcome(name: str, arguments: Record, data_home: Path | None) -> Outcome:
 
 
 def _write_up(run: _Run) -> None:
-    """Write what the folder of an experiment holds, and forget the journal."""
+    """Write the results of an experiment, and remove its journal."""
     experiment, records = run.experiment, run.journal.records
     paper = experiment.paper()
     summary = experiment.summarise(run.settings, records)
@@ -160,12 +160,12 @@ def _write_up(run: _Run) -> None:
 
 
 def _scalars(record: Record) -> Record:
-    """What a job measured; curves and pictures are in the summary."""
+    """The scalars that a job measured; curves are in the summary."""
     return {name: value for name, value in record.items() if not isinstance(value, (list, dict))}
 
 
 def write_json(path: Path, content: Record) -> None:
-    """JSON that a person can read and a version control system can compare: a list of numbers stays on one line."""
+    """Write readable, diff-friendly JSON: lists of numbers stay on one line."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = re.sub(
         r"\[[^\[\]{}]*\]", lambda found: " ".join(found.group().split()), json.dumps(_rounded(content), indent=1)

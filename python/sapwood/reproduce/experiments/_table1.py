@@ -1,4 +1,4 @@
-"""What the three streams of table 1 share: the models, the prequential scores and the comparison."""
+"""The common part of the three streams of table 1: models, prequential scores and comparison."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from sapwood.reproduce._models import PAPER_CLASSIFICATION, Floats, class_probab
 FORGETTING = {"lambda=1": 1.0, "lambda=0.9": 0.9, "lambda=0.8": 0.8}
 COMPETITORS = {"QDA-AF": QDAAF, "OLDA-ALR": OLDAALR}
 MODELS = ("OFFLINE", *FORGETTING, *COMPETITORS, "defaults")
-#: Where labels come in runs, the last one is worth knowing: announced again, or as an input of our model.
+#: For streams whose labels come in runs: the last label as the forecast, or as an input of our model.
 LAST_LABEL_MODELS = ("last label", "defaults, last label")
-#: What the text says of both real streams.
+#: The paper's statements about both real streams.
 REAL_ORDERS = (
     ("QDA-AF dominates", "QDA-AF", "lambda=0.8"),
     ("forgetting outperforms OLDA-ALR", "lambda=0.8", "OLDA-ALR"),
@@ -32,23 +32,23 @@ REAL_ORDERS = (
 )
 _MEASURES = {"auc": "AUC", "h": "H", "ccr": "CCR"}
 _TOLERANCE = {"auc": 0.03, "h": 0.06, "ccr": 0.02}
-#: The rate is kept in so many parts of the stream, and drawn as a running mean of a few of them.
+#: The rate is recorded for this many parts of the stream, and drawn as a running mean over a few of them.
 _N_CURVE, _N_SMOOTH = 60, 4
 
 
 class Table1(Experiment):
-    """One stream of table 1, forecast row by row before each row is learned.
+    """One stream of table 1, evaluated prequentially.
 
-    Subclasses provide the stream, its variants and the reasons for what differs.
+    Subclasses provide the stream, its variants and the reasons for differences.
     """
 
-    #: Other choices where the paper leaves one: the models run with them, and what they change in the arguments.
+    #: Alternatives where the paper leaves a choice: the models to run, and the arguments to change.
     variants: ClassVar[Mapping[str, tuple[tuple[str, ...], Record]]] = {}
-    #: Statements of the text: what is said, and which model has the larger AUC for it to hold.
+    #: Statements of the text: the statement, the model whose AUC must be larger, and the other one.
     orders: ClassVar[tuple[tuple[str, str, str], ...]] = ()
-    #: If the paper's data are not public: why numbers from ours cannot be held against the paper's.
+    #: If the paper's data are not public: why our numbers cannot be compared with the paper's.
     stand_in: ClassVar[str] = ""
-    #: Reasons, by model or statement, for what is not reproduced.
+    #: Reasons for what is not reproduced, by model or statement.
     why: ClassVar[Mapping[str, str]] = {}
 
     @abstractmethod
@@ -141,7 +141,7 @@ class Table1(Experiment):
         _figures.save(figure, folder / "table1.png")
 
     def draw_curves(self, axis: Any, summary: Record) -> None:
-        """Correct classification rate through time."""
+        """Correct classification rate over time."""
         shown = ("OFFLINE", "lambda=1", "lambda=0.8", "QDA-AF", "OLDA-ALR", "defaults")
         for model in shown:
             found = summary["scores"][model]
@@ -154,7 +154,7 @@ class Table1(Experiment):
 
 
 def _forecast(arguments: Record, x: Floats, y: Floats) -> Floats:
-    """Probability of class 1 of each row before it is learned."""
+    """Probability of class 1 for each row before it is learned."""
     model, seed = arguments["model"], arguments["seed"]
     if model in COMPETITORS:
         competitor = COMPETITORS[model](**arguments.get("parameters", {}))
@@ -193,10 +193,10 @@ def _forgetting_helps(scores: Record, paper: Record, why: Mapping[str, str]) -> 
     )
 
 
-def _order(scores: Record, paper: Record, said: str, higher: str, lower: str, *, why: str) -> Claim:
+def _order(scores: Record, paper: Record, claimed: str, higher: str, lower: str, *, why: str) -> Claim:
     ours, printed = (f"{found[higher]['auc']:.3f} > {found[lower]['auc']:.3f}" for found in (scores, paper["scores"]))
     holds = scores[higher]["auc"] > scores[lower]["auc"]
-    return statement("sec. 5.2", f"{said} (AUC of {higher}, of {lower})", printed, ours, holds, why=why)
+    return statement("sec. 5.2", f"{claimed} (AUC of {higher}, of {lower})", printed, ours, holds, why=why)
 
 
 def _beats_qda(scores: Record, why: Mapping[str, str]) -> Claim:
@@ -212,7 +212,7 @@ def _beats_qda(scores: Record, why: Mapping[str, str]) -> Claim:
 
 
 def _draw_table(axis: Any, scores: Record, printed: Record) -> None:
-    """AUC of every model, the paper's beside ours."""
+    """AUC of every model, ours and the paper's."""
     models = [model for model in (*MODELS, *LAST_LABEL_MODELS) if model in scores]
     for at, model in enumerate(reversed(models)):
         colour = _figures.COLOURS.get(model, _figures.COLOURS["defaults"])

@@ -19,16 +19,16 @@ from sapwood.reproduce._experiment import Experiment, Record, Scale
 from sapwood.reproduce._models import PAPER_REGRESSION, Floats, start
 
 SPEEDS = (1.0, 0.1)
-ROWS_A_STEP = 5
+ROWS_PER_STEP = 5
 _SWEEP = [0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.99, 1.0]
 _FULL_SWEEP = [0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 1.0]
-#: The pool and how many of the five rows of a step are learned. The paper gives neither; the first is our reading.
+#: The pool size and how many of the five rows per step are learned. The paper gives neither; the first is our reading.
 _READINGS = [{"w": 100, "learned": 5}, {"w": 50, "learned": 5}, {"w": 200, "learned": 5}, {"w": 100, "learned": 1}]
 _SPEED_NAMES = {1.0: "fast drift, k=1", 0.1: "slow drift, k=0.1"}
 
 
 class DriftRegression(Experiment):
-    """A sweep of the forgetting factor, beside the factor learned from the stream and the whole bank."""
+    """A sweep of the forgetting factor, compared with the factor learned from the stream and with the bank."""
 
     name = "drift-regression"
     title = "How much to forget under drift"
@@ -66,7 +66,7 @@ class DriftRegression(Experiment):
         for repeat, k in product(range(settings["repeats"]), SPEEDS):
             common = {"k": k, "steps": settings["steps"], "n_particles": settings["n_particles"]}
             common["seed"] = settings["seed"] + repeat
-            # The other readings are there to see how far the best factor moves: one run of each shows it.
+            # The other readings show how far the best factor moves, for which one run each is enough.
             readings = settings["readings"] if repeat == 0 else settings["readings"][:1]
             for reading, forgetting in product(readings, settings["forgetting"]):
                 jobs[f"{_group(k, reading)}/{forgetting:g}/{repeat}"] = {**common, **reading, "forgetting": forgetting}
@@ -75,11 +75,11 @@ class DriftRegression(Experiment):
         return jobs
 
     def run(self, arguments: Record, data_home: Path | None) -> Record:
-        n = ROWS_A_STEP * arguments["steps"]
-        stream = drifting_friedman(n, k=arguments["k"], per_step=ROWS_A_STEP, seed=arguments["seed"])
+        n = ROWS_PER_STEP * arguments["steps"]
+        stream = drifting_friedman(n, k=arguments["k"], per_step=ROWS_PER_STEP, seed=arguments["seed"])
         model = start(_estimator(arguments), n_inputs=stream.X.shape[1])
         mean, ln_density = _step_by_step(model, stream.X, stream.y, arguments["learned"])
-        scored = slice(n // 10, None)  # before that, a model has seen almost nothing
+        scored = slice(n // 10, None)  # before that, the model has seen almost nothing
         return {
             "rmse": rmse(stream.y[scored], mean[scored]),
             "density": float(np.mean(np.exp(ln_density[scored]))),
@@ -113,7 +113,7 @@ class DriftRegression(Experiment):
         for measure, named in (("rmse", "RMSE"), ("density", "predictive density")):
             claims.append(_u_shape(scores, best, group, measure, named))
         fast, slow = (best[group[k]]["rmse"] for k in SPEEDS)
-        what = "the best factor is smaller under fast drift than under slow"
+        what = "the best factor is smaller under fast drift than under slow drift"
         shown = f"{fast:g} < {slow:g}"
         claims.append(statement("sec. 5.1", what, "0.8 < 0.97", shown, fast < slow, why=_BEST_WHY))
         return [*claims, *(_learned(scores, best, group[k], k) for k in SPEEDS)]
@@ -127,7 +127,7 @@ class DriftRegression(Experiment):
                 chosen = summary["best"][group]["rmse"]
                 found.append(f"k={k:g}: best {chosen:g}, RMSE {summary['scores'][f'{group}/{chosen:g}']['rmse']:.2f}")
             answer = f"w={reading['w']}, {reading['learned']} of the five rows learned"
-            rows.append(("pool, rows learned a step", answer, "; ".join(found)))
+            rows.append(("pool, rows learned per step", answer, "; ".join(found)))
         return rows
 
     def draw(self, summary: Record, paper: Record, folder: Path) -> None:
@@ -147,12 +147,13 @@ class DriftRegression(Experiment):
 
 _MEASURES = ("rmse", "density", "log_score")
 _BEST_WHY = (
-    "The paper gives neither the pool nor the length of the stream, and the curve is flat near its best: the repeats "
-    "decide between neighbouring factors. The other readings in the figure show how far the best factor moves."
+    "The paper gives neither the pool size nor the length of the stream, and the curve is flat near its optimum, so "
+    "the repeats decide between neighbouring factors. The other readings in the figure show how far the best factor "
+    "moves."
 )
 _LEARNED_WHY = (
-    "Particles carry factors from a grid and must discover the speed of the drift; on a short stream the best factor "
-    "in hindsight keeps an advantage."
+    "Particles carry factors from a grid and must learn the speed of the drift; on a short stream the factor that is "
+    "best in hindsight keeps an advantage."
 )
 
 
@@ -177,10 +178,10 @@ def _estimator(arguments: Record) -> DynamicTreeRegressor:
 
 
 def _step_by_step(model: Model, x: Floats, y: Floats, n_learned: int) -> tuple[Floats, Floats]:
-    """Forecast five rows of one time with the model of the time before, then learn all or some of them."""
+    """Forecast the rows of each step with the model of the step before, then learn all or some of them."""
     mean, ln_density = np.empty(len(y)), np.empty(len(y))
-    for begin in range(0, len(y), ROWS_A_STEP):
-        step = slice(begin, begin + ROWS_A_STEP)
+    for begin in range(0, len(y), ROWS_PER_STEP):
+        step = slice(begin, begin + ROWS_PER_STEP)
         predictive = model.predictive(x[step])
         mean[step], ln_density[step] = predictive.mean(), predictive.ln_density(y[step])
         model.learn(x[begin : begin + n_learned], y[begin : begin + n_learned])
@@ -208,7 +209,7 @@ def _learned(scores: Record, best: Record, group: str, k: float) -> Claim:
     fixed = scores[f"{group}/{chosen:g}"]["log_score"]
     learned, ours, bank = (scores[f"{k:g}/{kind}"]["log_score"] for kind in ("learned", "learned, ours", "defaults"))
     return improvement(
-        f"forgetting learned from the stream is within 2 % of the best fixed factor in log score, {_SPEED_NAMES[k]}",
+        f"log score of learned forgetting within 2 % of the best fixed factor, {_SPEED_NAMES[k]}",
         f"best fixed ({chosen:g}) {fixed:.3f}; learned {learned:.3f}",
         f"learned, w=100 {ours:.3f}; bank {bank:.3f}",
         min(ours, bank) >= fixed - 0.02 * abs(fixed),
@@ -225,7 +226,7 @@ _LINES = {
 
 
 def _place(forgetting: float) -> float:
-    """A scale on which 0.9, 0.99 and 1 are apart."""
+    """Position on an axis that separates 0.9, 0.99 and 1."""
     return float(-np.log10(1.0 - forgetting + 0.005))
 
 
@@ -233,10 +234,10 @@ def _draw_panel(axis: Any, scores: Record, settings: Record, k: float, measure: 
     sweep = settings["forgetting"]
     for reading, colour in zip(settings["readings"], _READING_COLOURS, strict=False):
         values = [scores[f"{_group(k, reading)}/{forgetting:g}"][measure] for forgetting in sweep]
-        said = f"fixed, w={reading['w']}, {reading['learned']} learned a step"
+        label = f"fixed, w={reading['w']}, {reading['learned']} learned per step"
         first = reading is settings["readings"][0]
-        axis.plot([_place(f) for f in sweep], values, "o-", ms=4, lw=2 if first else 1, color=colour, label=said)
-    for kind, (said, colour) in _LINES.items():
-        axis.axhline(scores[f"{k:g}/{kind}"][measure], color=colour, ls="--", lw=1.5, label=said)
+        axis.plot([_place(f) for f in sweep], values, "o-", ms=4, lw=2 if first else 1, color=colour, label=label)
+    for kind, (label, colour) in _LINES.items():
+        axis.axhline(scores[f"{k:g}/{kind}"][measure], color=colour, ls="--", lw=1.5, label=label)
     ticks = [0.0, 0.5, 0.8, 0.9, 0.97, 0.99, 1.0]
     axis.set_xticks([_place(tick) for tick in ticks], [f"{tick:g}" for tick in ticks])

@@ -1,4 +1,4 @@
-"""Figure 7 (right) and table 1: card fraud, on a stand-in for the paper's private data."""
+"""Figure 7 (right) and table 1: card fraud, with a substitute for the paper's private data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Fraud(Table1):
     """Simulated card transactions in time order, 0.74 % of them fraud."""
 
     name = "fraud"
-    title = "FRAUD, on the stand-in fraud_handbook_sim"
+    title = "FRAUD, on the substitute fraud_handbook_sim"
     shows = "figure 7 (right) and table 1"
     longest_job_seconds = 100.0
     caution = (
@@ -62,10 +62,10 @@ class Fraud(Table1):
     orders = REAL_ORDERS
     stand_in = "The paper's data are private; fraud_handbook_sim has far fewer frauds, of another kind."
     why: ClassVar[Mapping[str, str]] = {
-        "forgetting": "What the terminals' and customers' past says of a fraud ages slowly here, and there are few "
-        "frauds to learn it from: forgetting them costs as much as it gains.",
-        "QDA-AF dominates": "The inputs of the stand-in are counts and shares, most of them zero most of the time, and "
-        "the few frauds must fill a covariance of 16 inputs: far from the Gaussians that QDA-AF assumes.",
+        "forgetting": "What the history of terminals and customers says about fraud changes slowly here, and there are "
+        "few frauds to learn from: forgetting them costs as much as it gains.",
+        "QDA-AF dominates": "The inputs of the substitute are counts and shares, mostly zero, and the covariance of 16 "
+        "inputs must be estimated from few frauds: far from the Gaussians that QDA-AF assumes.",
     }
 
     def stream(self, arguments: Record, data_home: Path | None) -> tuple[Floats, Floats]:

@@ -1,4 +1,4 @@
-"""Figure 2: what retiring costs on Friedman's function, and what choosing the retired points gives back."""
+"""Figure 2: the cost of retiring points on Friedman's function, and the gain from choosing them well."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _PAPER_SIZES: Record = {
     "rows": 2000,
     "first_rows": 200,
     "test_rows": 1000,
-    # A longer stream for fewer particles, learned only to see what a step costs as it goes on.
+    # A longer stream with fewer particles, only to measure the cost per step over time.
     "long": {"rows": 10_000, "n_particles": 100},
     "seed": 1000,
 }
 
 
 class Friedman(Experiment):
-    """ORIG, ORAND, OALC and FULL, in the paper's setting and with our priors, and our defaults beside them."""
+    """ORIG, ORAND, OALC and FULL in the paper's setting and with our priors, compared with our defaults."""
 
     name = "friedman"
     title = "Retiring at random and by ALC on Friedman's function"
@@ -122,14 +122,15 @@ class Friedman(Experiment):
 
     def choices(self, summary: Record) -> list[tuple[str, str, str]]:
         measures = {
-            "density": "of the noise-free responses, averaged as logarithms (chosen: so does the authors' own demo)",
-            "plain_mean_density": "of the noise-free responses, averaged plainly",
-            "density_of_noisy": "of noisy responses, averaged as logarithms",
+            "density": "of the noise-free responses, geometric mean (chosen, as in the authors' demo)",
+            "plain_mean_density": "of the noise-free responses, arithmetic mean",
+            "density_of_noisy": "of noisy responses, geometric mean",
         }
         rows = [
-            ("average predictive density", said, _four(summary, "paper", measure)) for measure, said in measures.items()
+            ("average predictive density", answer, _four(summary, "paper", measure))
+            for measure, answer in measures.items()
         ]
-        leaves = [("leaves a tree", _PRIOR_NAMES[prior], _four(summary, prior, "leaves", 0)) for prior in _PRIORS]
+        leaves = [("leaves per tree", _PRIOR_NAMES[prior], _four(summary, prior, "leaves", 0)) for prior in _PRIORS]
         return [*rows, *leaves]
 
     def draw(self, summary: Record, paper: Record, folder: Path) -> None:
@@ -143,7 +144,7 @@ def _four(summary: Record, prior: str, measure: str, digits: int = 3) -> str:
 
 
 def _estimator(arguments: Record) -> DynamicTreeRegressor:
-    """`w` is the number of rows that ORIG learns: the same budget for all that retire."""
+    """Estimators that retire keep as many points active as ORIG learns."""
     if arguments["estimator"] == "defaults":
         return DynamicTreeRegressor(random_state=arguments["seed"])
     pool = {"max_active": arguments["first_rows"], **_POOLS[arguments["estimator"]]}
@@ -158,7 +159,7 @@ def _estimator(arguments: Record) -> DynamicTreeRegressor:
 
 
 def _share_best(groups: Mapping[str, list[Record]], prefix: str) -> Record:
-    """In how many of the repeats each estimator is the best of the four."""
+    """The share of repeats in which each estimator is the best of the four."""
     shares: Record = {}
     for measure, sign in (("rmse", 1.0), ("density", -1.0)):
         values = np.array([[sign * r[measure] for r in groups[f"{prefix}/{name}"]] for name in ESTIMATORS])
@@ -196,20 +197,21 @@ def _scores(summary: Record, paper: Record) -> list[Claim]:
 
 
 _OVERGROWN = (
-    "The reference prior rewards every split by a constant that depends on the units of y, so that trees overgrow (see "
-    "the leaves in the README); our prior does not."
+    "The reference prior rewards every split by a constant that depends on the units of y, so trees overgrow (see the "
+    "README); our prior does not."
 )
 _WHY = {
     "density": _OVERGROWN,
     "rmse": _OVERGROWN,
-    "share_best": "In the paper's setting the full-data tree overgrows and loses to OALC most of the time; with our "
-    "prior it does not, and OALC is seldom the best of the four.",
-    "extra_seconds": "Our full-data tree is fast, so that the same extra work of ALC is a larger part of its time.",
-    "rmse_gain": "Our ORAND is already much better than the paper's, so that less is left for ALC to gain.",
-    "time_ratio": "At 2000 rows our full-data tree has not grown expensive yet: a step costs what the leaf at x holds, "
-    "and overgrown trees have small leaves. The ratio grows with the stream: see the longer one in the figure.",
-    "growth": "Under the reference prior leaves stay small however many rows there are, so that a step of FULL costs "
-    "little more as the stream goes on; with our prior it does.",
+    "share_best": "In the paper's setting the full-data tree overgrows and usually loses to OALC; with our prior it "
+    "does not, and OALC is rarely the best of the four.",
+    "extra_seconds": "Our full-data tree is fast, so the same extra work for ALC is a larger share of its time.",
+    "rmse_gain": "Our ORAND is already much better than the paper's, which leaves less for ALC to gain.",
+    "time_ratio": "At 2000 rows our full-data tree is still cheap: the cost of a step depends on the size of the leaf "
+    "at x, and overgrown trees have small leaves. The ratio grows with the stream; see the longer stream in the "
+    "figure.",
+    "growth": "Under the reference prior leaves stay small regardless of the number of rows, so the cost of a step of "
+    "FULL hardly grows; with our prior it does.",
 }
 
 
@@ -259,7 +261,7 @@ def _best_and_time(summary: Record, paper: Record) -> list[Claim]:
         *seconds,
         number(
             "sec. 4.4",
-            "FULL's time over ORAND's",
+            "time of FULL divided by time of ORAND",
             paper["full_over_random_seconds"],
             faster,
             our_faster,
@@ -270,7 +272,7 @@ def _best_and_time(summary: Record, paper: Record) -> list[Claim]:
         ),
         number(
             "sec. 4.4",
-            "extra time of ALC over random, in units of FULL's time",
+            "extra time of ALC over random, relative to FULL's time",
             paper["extra_seconds_of_alc"],
             extra,
             our_extra,
@@ -281,7 +283,7 @@ def _best_and_time(summary: Record, paper: Record) -> list[Claim]:
         ),
         number(
             "sec. 4.4",
-            "RMSE gained by ALC over random, in units of FULL's RMSE",
+            "reduction of RMSE by ALC over random, relative to FULL's RMSE",
             paper["rmse_gain_of_alc"],
             gain,
             our_gain,
@@ -320,14 +322,14 @@ def _statements(summary: Record) -> list[Claim]:
     )
     (paper_setting, holds), (ours, _) = _growth(table, "paper"), _growth(table, "ours")
     rows = summary["settings"]["long"]["rows"]
-    what = f"cost of a step in {rows} rows: last fifth over second fifth, ORAND; FULL"
+    what = f"cost per step over {rows} rows, last fifth divided by second fifth: ORAND; FULL"
     claims.append(statement("sec. 4.4", what, "constant; grows", paper_setting, holds, ours, why=_WHY["growth"]))
     return claims
 
 
 _CONSTANT_WHY = (
-    "With constant leaves the 200 points kept, not the rows seen, limit how finely the function is cut; what random "
-    "retirement remembers in coarse leaves gains little over the first 200 rows."
+    "With constant leaves the 200 active points, not the rows seen, limit how finely the function is partitioned; what "
+    "random retirement remembers in coarse leaves adds little to the first 200 rows."
 )
 
 
@@ -385,6 +387,6 @@ def _draw_cost(summary: Record, path: Path) -> None:
         axis.set_title(f"{said}, N = {summary['settings']['long']['n_particles']}")
         axis.set_xlabel("rows learned")
         axis.set_ylim(bottom=0)
-    axes[0][0].set_ylabel("CPU microseconds a row")
+    axes[0][0].set_ylabel("CPU microseconds per row")
     axes[0][0].legend()
     _figures.save(figure, path)

@@ -1,4 +1,4 @@
-"""Figure 5: trees grow when the function becomes complex; only those that forget shrink when it is simple again."""
+"""Figure 5: trees grow when the function becomes complex; only with forgetting do they shrink again afterwards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MODELS: dict[str, dict[str, Any]] = {
     "lambda=1": {"forgetting": 1.0, "discard": "oldest"},
     "lambda=0.9": {"forgetting": 0.9, "discard": "oldest"},
 }
-#: The paper does not say which leaves the figure has. Constant ones show what it describes, linear ones do not.
+#: The paper does not state the leaf model of the figure. Constant leaves show what it describes, linear ones do not.
 _SETTINGS: dict[str, dict[str, Any]] = {
     "paper, constant": {"leaf": "constant", **PAPER_REGRESSION},
     "paper, linear": {"leaf": "linear", **PAPER_REGRESSION},
@@ -31,7 +31,7 @@ _MAIN = "paper, constant"
 
 
 class Height(Experiment):
-    """Average height of the trees through time."""
+    """Average height of the trees over time."""
 
     name = "height"
     title = "Complexity that rises and falls"
@@ -91,11 +91,11 @@ class Height(Experiment):
             first, middle, last = levels[f"{_MAIN}/{name}"]
             falls = name == "lambda=0.9"
             holds = middle > first and (last - first < 0.5 * (middle - first)) == falls
-            what = f"height of {name} at the end of the simple, the complex and the second simple stretch"
-            said = "rises, returns" if falls else "rises, keeps"
+            what = f"height of {name} at the end of the simple, the complex and the second simple segment"
+            said = "rises, returns" if falls else "rises, stays"
             ours = shown(f"ours/{name}")
             claims.append(statement("fig. 5", what, said, shown(f"{_MAIN}/{name}"), holds, ours))
-        what = "a pool of 100 costs height: FULL and lambda=1 at the end of the complex stretch"
+        what = "a pool of 100 limits the height: FULL and lambda=1 at the end of the complex segment"
         full, capped = (levels[f"{_MAIN}/{name}"][1] for name in ("FULL", "lambda=1"))
         full_ours, capped_ours = (levels[f"ours/{name}"][1] for name in ("FULL", "lambda=1"))
         claims.append(
@@ -147,7 +147,7 @@ class Height(Experiment):
 
 
 def _levels(t: Floats, heights: Floats, stretch: int) -> list[float]:
-    """Mean height over the last fifth of each of the three stretches."""
+    """Mean height over the last fifth of each of the three segments."""
     return [float(np.mean(heights[(t > (end - 0.2) * stretch) & (t <= end * stretch)])) for end in (1.0, 2.0, 3.0)]
 
 

@@ -1,4 +1,4 @@
-"""Figure 6 and table 1: a rotating exclusive-or, where what was learned long ago misleads."""
+"""Figure 6 and table 1: a rotating XOR, where old data mislead."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from sapwood.reproduce._experiment import Record, Scale
 from sapwood.reproduce._models import Floats
 from sapwood.reproduce.experiments._table1 import Table1
 
-#: The paper gives neither; with these our trees score what the paper's do.
+#: The paper gives neither; with these values our trees score as in the paper.
 PERIOD, SPREAD = 4000, 0.5
 _TREES = ("lambda=1", "lambda=0.8")
 _ALL = (*_TREES, "QDA-AF", "OLDA-ALR")
 
 
 class MovingTarget(Table1):
-    """The paper gives no sizes: period, spread and pool are chosen, and varied."""
+    """The paper does not give period, spread and pool size: they are chosen, and varied."""
 
     name = "moving-target"
-    title = "MOVINGTARGET: a rotating exclusive-or"
+    title = "MOVINGTARGET: a rotating XOR"
     shows = "figure 6 and table 1"
     longest_job_seconds = 50.0
     scales: ClassVar[Mapping[Scale, Record]] = {
@@ -68,17 +68,17 @@ class MovingTarget(Table1):
         ("QDA-AF is inferior here", "lambda=0.8", "QDA-AF"),
     )
     why: ClassVar[Mapping[str, str]] = {
-        "QDA-AF is inferior here": "The two clusters of a class lie opposite each other, so that the covariances of "
-        "the classes differ and turn: a quadratic discriminant that forgets fast can follow them, and ours does. With "
-        "its forgetting switched off (in the README) it is as helpless as the paper's.",
+        "QDA-AF is inferior here": "The two clusters of a class lie opposite each other, so the covariances of the "
+        "classes differ and rotate. A quadratic discriminant that forgets fast can follow them, and ours does. Without "
+        "forgetting (see the README) it performs as badly as the paper's.",
         **dict.fromkeys(
             ("lambda=1", "OLDA-ALR"),
-            "Without skill the rate is the share of the larger class: about 0.656 in the paper, 0.6 here.",
+            "A model without skill has the share of the larger class as its rate: about 0.656 in the paper, 0.6 here.",
         ),
-        "OFFLINE": "Without skill the rate is the share of the larger class: about 0.656 in the paper, 0.6 here. What "
-        "is left of its AUC falls as old turns pile up, and the paper does not say how many turns there are.",
-        "defaults": "A quadratic discriminant is nearly the right model for two Gaussian clusters a class; trees must "
-        "cut an oblique boundary into steps.",
+        "OFFLINE": "A model without skill has the share of the larger class as its rate: about 0.656 in the paper, 0.6 "
+        "here. Its AUC falls with every turn of old data, and the paper does not state the number of turns.",
+        "defaults": "A quadratic discriminant is nearly the true model for two Gaussian clusters per class; trees must "
+        "approximate an oblique boundary by steps.",
     }
 
     def stream(self, arguments: Record, data_home: Path | None) -> tuple[Floats, Floats]:

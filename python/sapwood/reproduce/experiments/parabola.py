@@ -1,4 +1,4 @@
-"""Figure 1: under ALC the 25 points kept on a parabola move to where the trees are split."""
+"""Figure 1: under ALC the 25 active points on a parabola move towards the splits of the trees."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MEASURES = ("nearness", "leaves", "sd", "rmse")
 
 
 class Parabola(Experiment):
-    """Snapshots of one run, and over many runs how near the kept points are to the splits."""
+    """Snapshots of one run, and the distance of the active points to the splits over many runs."""
 
     name = "parabola"
     title = "Which points ALC keeps on a parabola"
@@ -84,7 +84,7 @@ class Parabola(Experiment):
                     "rmse": rmse(_GRID + _GRID**2, mean),
                 }
             )
-        # The pictures show one run; the others are only measured.
+        # The figure shows one run; of the others only the measures are kept.
         if arguments["seed"] != self.scales["quick"]["seed"] or kind != "alc":
             snapshots = [{measure: shot[measure] for measure in _MEASURES} for shot in snapshots]
         return {"snapshots": snapshots}
@@ -107,7 +107,7 @@ class Parabola(Experiment):
         return [
             statement(
                 "fig. 1",
-                "points kept by ALC gather at the splits (mean distance to the nearest, over that of a uniform point)",
+                "points kept by ALC gather at the splits (mean distance to the nearest, relative to a uniform point)",
                 "falls",
                 f"{path}; at random {random['nearness'][-1]:.2f}",
                 alc["nearness"][-1] < min(alc["nearness"][0], random["nearness"][-1]),
@@ -159,19 +159,19 @@ class Parabola(Experiment):
             below.plot(shot["x"], np.full(len(shot["x"]), -0.08), "|", color="#D55E00", ms=7, clip_on=False)
             below.set_xlabel("x")
         axes[0][0].set_ylabel("y")
-        axes[1][0].set_ylabel("splits\na tree")
+        axes[1][0].set_ylabel("splits\nper tree")
         axes[0][0].legend(loc="upper center", fontsize=8)
         _figures.save(figure, folder / "snapshots.png")
 
 
 _REGIMES_WHY = (
-    "The reference prior lets a leaf of five points pay for itself here; with our prior two or three linear pieces "
+    "Under the reference prior a leaf of five points is worth its cost here; with our prior two or three linear pieces "
     "describe a parabola with noise of standard deviation 1 well enough."
 )
 
 
 def _nearness(x: Floats, cuts: list[Floats]) -> float:
-    """Mean distance of the points to the nearest split of a tree, over that of points spread evenly."""
+    """Mean distance of the points to the nearest split of a tree, relative to that of evenly spaced points."""
     trees = [cut for cut in cuts if len(cut)]
     if not trees:
         return 1.0

@@ -1,4 +1,4 @@
-"""Retiring points changes no prediction and no evidence: only what can be learned afterwards."""
+"""Retiring points changes neither predictions nor evidence, only what can be learned afterwards."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from sapwood.reproduce._models import PAPER_CLASSIFICATION, PAPER_REGRESSION, Fl
 
 LEAVES = ("linear", "constant", "multinomial")
 _GRID = np.linspace(0.0, 1.0, 151)
-#: The setting that the figure shows; the other looks the same.
+#: The setting shown in the figure; the other looks the same.
 _SHOWN = "ours"
 _STAGES = ("before", "after", "later", "never")
 
 
 class Retirement(Experiment):
-    """Learn, retire half of the points, look again, learn on; beside a model that retired nothing."""
+    """Learn, retire half of the points, predict again, learn on; compared with a model that retires nothing."""
 
     name = "retirement"
     title = "Retirement preserves what was learned"
-    shows = "sections 3.1 and 3.2 (not a figure there)"
+    shows = "sections 3.1 and 3.2 (the paper has no figure)"
     scales: ClassVar[Mapping[Scale, Record]] = {
         "miniature": {"rows": 100, "more_rows": 50, "n_particles": 100, "seed": 4},
         "quick": {"rows": 200, "more_rows": 200, "n_particles": 1000, "seed": 4},
@@ -52,24 +52,24 @@ class Retirement(Experiment):
             y = curve + 0.2 * r.standard_normal(len(x))
         model = start(_estimator(arguments), n_inputs=1, n_classes=2 if leaf == "multinomial" else 0)
         model.learn(x[:n], y[:n])
-        seen = {"before": _look(model)}
+        predictives = {"before": _predictive(model)}
         untouched = model.copy()
         retired = sorted(r.choice(n, n // 2, replace=False).tolist())
         points = model.active(0)
         model.retire(0, retired)
-        seen["after"] = _look(model)
+        predictives["after"] = _predictive(model)
         for stage, one in (("later", model), ("never", untouched)):
             one.learn(x[n:], y[n:])
-            seen[stage] = _look(one)
+            predictives[stage] = _predictive(one)
         differences = {
-            "difference": _difference(seen["before"], seen["after"]),
-            "difference_after_learning": _difference(seen["later"], seen["never"]),
+            "difference": _difference(predictives["before"], predictives["after"]),
+            "difference_after_learning": _difference(predictives["later"], predictives["never"]),
         }
         if arguments["setting"] != _SHOWN:
             return differences
         return {
             **differences,
-            "surfaces": {stage: [part.tolist() for part in parts] for stage, parts in seen.items()},
+            "surfaces": {stage: [part.tolist() for part in parts] for stage, parts in predictives.items()},
             "points": {"x": points.x[:, 0].tolist(), "y": points.y.tolist(), "retired": retired},
         }
 
@@ -83,10 +83,10 @@ class Retirement(Experiment):
             claims.append(
                 statement(
                     "sec. 3.1",
-                    f"largest relative change of the predictive when half of the points retire, {leaf} leaves",
+                    f"largest relative change of the predictive when half of the points are retired, {leaf} leaves",
                     "none",
                     f"{ours:.1g}",
-                    # A thousandth of a millionth: what is left is rounding, in statistics of 200 points.
+                    # Only rounding errors remain, in statistics of 200 points.
                     max(ours, defaults) < 1e-9,
                     f"{defaults:.1g}",
                 )
@@ -152,7 +152,7 @@ def _estimator(arguments: Record) -> DynamicTreeRegressor | DynamicTreeClassifie
     return DynamicTreeRegressor(**{**common, **(PAPER_REGRESSION if arguments["setting"] == "paper" else {})})
 
 
-def _look(model: Model) -> list[Floats]:
+def _predictive(model: Model) -> list[Floats]:
     """The predictive over the grid: mean and variance, or the probability of class 1."""
     predictive = model.predictive(_GRID[:, np.newaxis])
     if model.task == "classification":
@@ -164,8 +164,8 @@ def _difference(one: list[Floats], other: list[Floats]) -> float:
     return max(float(np.max(np.abs(a - b)) / np.max(np.abs(a))) for a, b in zip(one, other, strict=True))
 
 
-def _band(axis: Any, surface: list[Floats], colour: str, said: str, line: str, width: float) -> None:
-    axis.plot(_GRID, surface[0], color=colour, ls=line, lw=width, label=said)
+def _band(axis: Any, surface: list[Floats], colour: str, label: str, line: str, width: float) -> None:
+    axis.plot(_GRID, surface[0], color=colour, ls=line, lw=width, label=label)
     if len(surface) == 2:
         for sign in (-1.645, 1.645):
             axis.plot(_GRID, surface[0] + sign * np.sqrt(surface[1]), color=colour, ls=line, lw=0.5 * width, alpha=0.7)

@@ -32,7 +32,7 @@ _MEASURES: tuple[tuple[str, Literal["lower", "higher"], str], ...] = (
 
 
 class Spam(Experiment):
-    """ORIG, ORAND, OENT and FULL over folds, in the paper's setting and with our prior, and our defaults."""
+    """ORIG, ORAND, OENT and FULL in the paper's setting and with our prior, and our defaults, by cross-validation."""
 
     name = "spam"
     title = "Retiring at random and by entropy on Spambase"
@@ -72,12 +72,12 @@ class Spam(Experiment):
         model.partial_fit(stream.X[train_rows], stream.y[train_rows])
         seconds = process_time() - began
         proba = model.predict_proba(stream.X[test_rows])
-        came = np.searchsorted(model.classes_, stream.y[test_rows])
-        of_what_came = proba[np.arange(len(came)), came]
+        observed = np.searchsorted(model.classes_, stream.y[test_rows])
+        of_observed = proba[np.arange(len(observed)), observed]
         return {
-            "probability": float(np.exp(np.mean(np.log(of_what_came)))),
-            "plain_mean_probability": float(np.mean(of_what_came)),
-            "misclassification": float(np.mean(proba.argmax(axis=1) != came)),
+            "probability": float(np.exp(np.mean(np.log(of_observed)))),
+            "plain_mean_probability": float(np.mean(of_observed)),
+            "misclassification": float(np.mean(proba.argmax(axis=1) != observed)),
             "leaves": float(np.mean(model.tree_stats().n_leaves)),
             "seconds": seconds,
         }
@@ -124,7 +124,7 @@ class Spam(Experiment):
             claims.append(
                 number(
                     "sec. 4.4",
-                    f"share of sets in which OENT is best by {named}",
+                    f"share of test sets on which OENT is best by {named}",
                     paper["share_best"][measure]["OENT"],
                     best["paper"][measure]["OENT"],
                     best["ours"][measure]["OENT"],
@@ -138,12 +138,12 @@ class Spam(Experiment):
 
     def choices(self, summary: Record) -> list[tuple[str, str, str]]:
         measures = {
-            "probability": "averaged as logarithms (chosen: as for Friedman's function)",
-            "plain_mean_probability": "averaged plainly",
+            "probability": "geometric mean (chosen, as for Friedman's function)",
+            "plain_mean_probability": "arithmetic mean",
         }
         return [
-            ("average predictive probability", said, _four(summary["table"], measure))
-            for measure, said in measures.items()
+            ("average predictive probability", answer, _four(summary["table"], measure))
+            for measure, answer in measures.items()
         ]
 
     def draw(self, summary: Record, paper: Record, folder: Path) -> None:
@@ -168,9 +168,11 @@ class Spam(Experiment):
 
 
 _SHARE_WHY = (
-    "OENT is as good as FULL here, so that either may be the best of a set, and a quick run has only a few sets."
+    "OENT is as good as FULL here, so either may be best on a test set, and a quick run has only a few test sets."
 )
-_WHY = "See the README: with one proposed split a step, 57 inputs and few particles, useful splits are seldom proposed."
+_WHY = (
+    "See the README: with one proposed split per step, 57 inputs and few particles, useful splits are rarely proposed."
+)
 
 
 def _four(table: Record, measure: str) -> str:
