@@ -204,7 +204,8 @@ impl Model {
     }
 
     fn active(&self, py: Python, member: usize) -> PyResult<ActivePool> {
-        Ok(ActivePool::new(self.lock(py).member(member).map_err(to_python)?))
+        let bank = self.lock(py);
+        Ok(ActivePool::new(bank.member(member).map_err(to_python)?, bank.n_inputs()))
     }
 
     #[expect(clippy::type_complexity, reason = "a pair of arrays")]

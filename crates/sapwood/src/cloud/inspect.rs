@@ -62,7 +62,7 @@ impl<M: LeafModel> Cloud<M> {
 
     /// About how much work a step is, in no unit: what the last one had to compute, each evidence counted once for every entry of its
     /// statistics, and each point of the pool.
-    pub fn effort(&self) -> usize {
+    pub fn relative_cost(&self) -> usize {
         let StepSizes { contents, outcomes, prunes, .. } = self.step_sizes();
         (self.trees.len() + contents + 2 * outcomes + prunes) * (8 + self.model.stat_len()) + self.pool.len() * self.pool.n_inputs()
     }
@@ -229,6 +229,10 @@ impl<M: LeafModel> Cloud<M> {
         let mut proba = vec![0.0; self.model.n_classes()];
         self.fit_of(leaf, |fit| self.model.add_class_probabilities(fit, &total, &leaf.origin, point, 1.0, &mut proba));
         proba
+    }
+
+    pub fn n_classes(&self) -> usize {
+        self.model.n_classes()
     }
 
     /// Let labels up to `n_classes - 1` appear from now on; every leaf has seen none of the new ones.
