@@ -173,7 +173,7 @@ impl Model {
         if x.len() >= MANY {
             // Settling changes no result; a bank that somebody else holds is left alone.
             if let Some(bank) = Arc::get_mut(&mut bank) {
-                py.detach(|| bank.settle());
+                py.detach(|| bank.refresh_fits());
             }
         }
         let inner = bank::Predictive::new(Arc::clone(&bank), x).map_err(to_python)?;
@@ -204,7 +204,8 @@ impl Model {
     }
 
     fn active(&self, py: Python, member: usize) -> PyResult<ActivePool> {
-        Ok(ActivePool::new(self.lock(py).member(member).map_err(to_python)?))
+        let bank = self.lock(py);
+        Ok(ActivePool::new(bank.member(member).map_err(to_python)?, bank.n_inputs()))
     }
 
     #[expect(clippy::type_complexity, reason = "a pair of arrays")]

@@ -82,11 +82,11 @@ pub struct ActivePool {
 }
 
 impl ActivePool {
-    pub fn new(member: &Member) -> Self {
+    pub fn new(member: &dyn Member, n_inputs: usize) -> Self {
         let points = member.active();
         Self {
             x: points.iter().flat_map(|point| point.x.iter().copied()).collect(),
-            n_columns: member.n_inputs(),
+            n_columns: n_inputs + member.lags(),
             y: points.iter().map(|point| point.y).collect(),
             weight: points.iter().map(|point| point.weight).collect(),
             age: points.iter().map(|point| point.age).collect(),
@@ -135,7 +135,7 @@ pub struct TreeStats {
 }
 
 impl TreeStats {
-    pub fn new(member: &Member) -> Self {
+    pub fn new(member: &dyn Member) -> Self {
         let particles = member.particle_stats();
         Self {
             n_distinct: member.n_distinct_trees(),

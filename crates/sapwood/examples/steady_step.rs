@@ -5,7 +5,7 @@
 use std::f64::consts::PI;
 use std::process::ExitCode;
 
-use sapwood::bank::Member;
+use sapwood::bank::{ClassificationMember, Member, RegressionMember};
 use sapwood::cloud::StepSizes;
 use sapwood::config::{CloudConfig, Discard, Leaf, Prior, Task};
 use sapwood::rng::{Purpose, Stream};
@@ -56,8 +56,12 @@ impl Job {
         }
     }
 
-    fn task(&self) -> Task {
-        self.config.leaf.task()
+    fn member(&self) -> sapwood::error::Result<Box<dyn Member>> {
+        let config = self.config.clone().into();
+        Ok(match self.config.leaf.task() {
+            Task::Regression => RegressionMember::new(&config, self.n_inputs, SEED)?.into_member(),
+            Task::Classification => ClassificationMember::new(&config, self.n_inputs, self.n_classes, SEED)?.into_member(),
+        })
     }
 }
 
@@ -80,11 +84,11 @@ fn normal(noise: &mut Stream) -> f64 {
 
 /// The steps to be counted. Its name must stay, and it must stay a function.
 #[inline(never)]
-fn counted_region(member: &mut Member, x: &[Vec<f64>], y: &[f64]) -> f64 {
+fn counted_region(member: &mut dyn Member, x: &[Vec<f64>], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| member.observe(x, *y, 1.0)).sum()
 }
 
-fn print_sizes(member: &mut Member, x: &[Vec<f64>], y: &[f64]) {
+fn print_sizes(member: &mut dyn Member, x: &[Vec<f64>], y: &[f64]) {
     let mut sums = [0; 8];
     for (x, y) in x.iter().zip(y) {
         member.observe(x, *y, 1.0);
@@ -120,16 +124,15 @@ fn main() -> ExitCode {
             (x, y)
         })
         .unzip();
-    let mut member =
-        Member::new(&job.config.clone().into(), job.task(), job.n_inputs, job.n_classes, SEED).expect("an allowed configuration");
+    let mut member = job.member().expect("an allowed configuration");
     for (x, y) in x.iter().zip(&y).take(job.n_before) {
         member.observe(x, *y, 1.0);
     }
     if std::env::args().nth(2).as_deref() == Some("sizes") {
-        print_sizes(&mut member, &x[job.n_before..], &y[job.n_before..]);
+        print_sizes(&mut *member, &x[job.n_before..], &y[job.n_before..]);
         return ExitCode::SUCCESS;
     }
-    let ln_evidence = counted_region(&mut member, &x[job.n_before..], &y[job.n_before..]);
+    let ln_evidence = counted_region(&mut *member, &x[job.n_before..], &y[job.n_before..]);
     println!("{STEPS} steps, log evidence {ln_evidence:.6}");
     ExitCode::SUCCESS
 }

@@ -8,8 +8,8 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use sapwood::bank::Member;
-use sapwood::config::{CloudConfig, Discard, Leaf};
+use sapwood::bank::{ClassificationMember, RegressionMember};
+use sapwood::config::{CloudConfig, Discard, Leaf, Task};
 use sapwood::rng::{Purpose, Stream};
 
 thread_local! {
@@ -63,7 +63,11 @@ fn row(noise: &mut Stream, leaf: Leaf) -> ([f64; N_INPUTS], f64) {
 
 fn allocations(leaf: Leaf, discard: Discard, forgetting: Option<f64>) -> u64 {
     let config = CloudConfig { n_particles: 200, max_active: Some(POOL), discard, forgetting, ..CloudConfig::new(leaf) };
-    let mut member = Member::new(&config.into(), leaf.task(), N_INPUTS, N_CLASSES, 1).expect("an allowed configuration");
+    let member = match leaf.task() {
+        Task::Regression => RegressionMember::new(&config.into(), N_INPUTS, 1).map(RegressionMember::into_member),
+        Task::Classification => ClassificationMember::new(&config.into(), N_INPUTS, N_CLASSES, 1).map(ClassificationMember::into_member),
+    };
+    let mut member = member.expect("an allowed configuration");
     let mut noise = Stream::new(2, 0, 0, Purpose::Member);
     for _ in 0..WARM_UP {
         let (x, y) = row(&mut noise, leaf);

@@ -3,9 +3,10 @@
 //! Classes run in a bank of one member, which can be saved. A bank has no fixed Gaussian prior and no fixed ridge, so
 //! numbers and discriminant leaves run in a bare cloud; it cannot be saved, and no check asks for that.
 
-use sapwood::bank::{Bank, Rows};
-use sapwood::cloud::ForecastScratch;
-use sapwood::cloud::{Cloud, TreeNode};
+use std::sync::Arc;
+
+use sapwood::bank::{Bank, Predictive, Rows};
+use sapwood::cloud::{Cloud, ForecastScratch, TreeNode};
 use sapwood::config::{self, CloudConfig, Division, FORGETTING_GRID, Leaf, Task};
 use sapwood::leaf::{ClassificationLeaf as _, Covariance, Discriminant, FixedPrior, Gaussian, GaussianPrior, Shape};
 use sapwood::predict::Mixture;
@@ -18,7 +19,7 @@ use sapwood_oracle::tree::{Split, Tree};
 pub struct EngineBench;
 
 pub enum Engine {
-    Classes(Box<Bank>),
+    Classes(Arc<Bank>),
     Numbers(Box<Cloud<Gaussian>>),
     Regions(Box<Cloud<Discriminant>>),
 }
@@ -104,7 +105,7 @@ impl Bench for EngineBench {
             LeafModel::Discriminant(model) => Engine::Regions(Box::new(discriminant_cloud(&config, model, seed))),
             LeafModel::Multinomial { n_classes, .. } => {
                 let bank = Bank::new(Task::Classification, settings.n_inputs, *n_classes, &[config], seed);
-                Engine::Classes(Box::new(bank.expect("a valid bank")))
+                Engine::Classes(Arc::new(bank.expect("a valid bank")))
             }
         }
     }
@@ -126,7 +127,7 @@ impl Filter for Engine {
     fn observe(&mut self, x: &[f64], y: f64) {
         match self {
             Self::Classes(bank) => {
-                bank.learn(Rows::new(x, x.len()), &[y], None, 1, &mut || true).expect("a valid row");
+                Arc::make_mut(bank).learn(Rows::new(x, x.len()), &[y], None, 1, &mut || true).expect("a valid row");
             }
             Self::Numbers(cloud) => {
                 cloud.observe(x, y, 1.0);
@@ -148,9 +149,8 @@ impl Filter for Engine {
     fn ln_predictive(&self, x: &[f64], y: f64) -> f64 {
         match self {
             Self::Classes(bank) => {
-                let mut probabilities: Vec<f64> = vec![0.0; bank.n_classes()];
-                bank.class_probabilities(x, &bank.weights(), &mut ForecastScratch::default(), &mut probabilities);
-                probabilities[y as usize].ln()
+                let predictive = Predictive::new(Arc::clone(bank), Rows::new(x, x.len())).expect("a row of inputs");
+                predictive.proba(1).expect("class probabilities")[y as usize].ln()
             }
             Self::Numbers(cloud) => {
                 let mut mixture = Mixture::default();
@@ -200,7 +200,7 @@ impl Filter for Engine {
 
     fn retire_oldest(&mut self) {
         match self {
-            Self::Classes(bank) => bank.retire(0, &[0]).expect("the pool is not empty"),
+            Self::Classes(bank) => Arc::make_mut(bank).retire(0, &[0]).expect("the pool is not empty"),
             Self::Numbers(cloud) => cloud.retire_at(0),
             Self::Regions(cloud) => cloud.retire_at(0),
         }
@@ -210,7 +210,7 @@ impl Filter for Engine {
         match self {
             Self::Classes(bank) => {
                 let (restored, _) = snapshot::load(&snapshot::save(bank, &[])).expect("what was saved can be loaded");
-                Self::Classes(Box::new(restored))
+                Self::Classes(Arc::new(restored))
             }
             Self::Numbers(_) | Self::Regions(_) => unreachable!("a bare cloud is not saved"),
         }

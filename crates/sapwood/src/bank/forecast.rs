@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
+use super::learn::{TargetHistory, chunks};
 use super::ledger::Ledger;
-use super::said::Said;
-use super::{Bank, History, Member, Rows, chunks, workers};
+use super::member::Forecaster;
+use super::member_forecast::MemberForecast;
+use super::{Bank, Members, Rows, workers};
 use crate::cloud::ForecastScratch;
-use crate::config::Task;
 use crate::error::{Error, Result};
 use crate::num::same_bits;
-use crate::predict::Solver;
 
-/// What a forecast should hold beyond the cheap parts.
+/// The optional parts of a [`Forecast`].
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// Quantile levels in (0, 1).
@@ -23,7 +23,7 @@ pub struct Wanted {
 
 impl Wanted {
     /// Whether more than the moments is needed.
-    fn whole(&self) -> bool {
+    pub(super) fn beyond_moments(&self) -> bool {
         !self.levels.is_empty() || self.pit || self.crps
     }
 
@@ -39,7 +39,7 @@ pub fn check_levels(levels: &[f64]) -> Result<()> {
     }
 }
 
-/// Forecasts, one entry (or block of entries) a row. Parts that do not belong to the task, or were not wanted, are empty.
+/// Forecasts, one entry (or block of entries) per row. Parts that do not belong to the task, or were not wanted, are empty.
 #[derive(Clone, Debug, Default)]
 pub struct Forecast {
     pub mean: Vec<f64>,
@@ -51,21 +51,21 @@ pub struct Forecast {
     pub crps: Vec<f64>,
     /// (rows, classes)
     pub proba: Vec<f64>,
-    /// `ln` predictive at the target; NaN where it is not known.
+    /// `ln` predictive at the target; NaN where the target is unknown.
     pub ln_density: Vec<f64>,
     /// (rows, members)
     pub weights: Vec<f64>,
 }
 
-/// What one member says about one row, and about the row learned after it.
-struct Part {
-    said: Said,
-    /// `ln` density at the row's own target, where it is known on the way.
+/// One member's forecast of a row, and how it predicted the row learned after that.
+struct RowForecast<F> {
+    forecast: F,
+    /// `ln` density at the row's own target, where no extra work is needed for it.
     ln_density: f64,
-    /// `ln` density of the row learned after it, if one was.
+    /// `ln` density of the row learned afterwards, if any.
     ln_learned: f64,
-    /// What it says about that row, where it is not the one that was forecast and others say something too.
-    said_of_learned: Option<Said>,
+    /// The forecast of that row, where it is not the same row and the bank pools several members.
+    learned_forecast: Option<F>,
 }
 
 /// A run of rows to forecast and the rows learned after each of them.
@@ -84,6 +84,7 @@ impl<'a> Run<'a> {
         self.x_test.len() - self.x.len()
     }
 
+    /// Some of the rows to forecast, with those learned after them.
     fn slice(&self, rows: Range<usize>) -> Chunk<'a> {
         let delay = self.delay();
         let (from, to) = (rows.start.saturating_sub(delay), rows.end.saturating_sub(delay));
@@ -101,6 +102,8 @@ impl<'a> Run<'a> {
 
 impl Bank {
     /// For every row `i`: forecast `x_test[i]`, then learn row `i - delay` of `x`, where the delay is by how many rows `x` is shorter.
+    ///
+    /// `go_on` is called between chunks; after it returns false, the result covers the rows so far.
     pub fn forecast_then_learn(
         &mut self,
         run: Run,
@@ -117,15 +120,32 @@ impl Bank {
         if run.x.len() > run.x_test.len() {
             return Err(Error::MoreLearnedThanForecast { given: run.x.len(), n_test: run.x_test.len() });
         }
-        let Self { members, ledger, n_classes, .. } = self;
-        let (task, n_classes, pools) = (ledger.task, *n_classes, ledger.pools());
-        let history = History::new(&ledger.recent, run.y, run.weight);
-        let ask = |member: &mut Member, chunk: &Chunk| chunk.ask(member, &history, task, n_classes, pools);
+        let Self { members, ledger, .. } = self;
+        Ok(match members {
+            Members::Regression(members) => run.forecast_then_learn(members, ledger, wanted, n_threads, go_on),
+            Members::Classification(members) => run.forecast_then_learn(members, ledger, wanted, n_threads, go_on),
+        })
+    }
+}
+
+impl Run<'_> {
+    fn forecast_then_learn<M: Forecaster>(
+        &self,
+        members: &mut [M],
+        ledger: &mut Ledger,
+        wanted: &Wanted,
+        n_threads: usize,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Forecast {
+        let pools = ledger.pools();
+        let history = TargetHistory::new(&ledger.recent, self.y, self.weight);
+        let forecast_chunk = |member: &mut M, chunk: &Chunk| chunk.forecast_then_learn(member, &history, pools);
         let mut forecast = Forecast::default();
-        let account = |chunk: Chunk, by_member: Vec<Vec<Part>>| chunk.account(&by_member, ledger, wanted, &mut forecast);
-        let slices = chunks(run.x_test.len()).map(|rows| run.slice(rows));
-        workers::through_chunks(members, n_threads, Member::effort, slices, ask, account, go_on);
-        Ok(forecast)
+        let account =
+            |chunk: Chunk, by_member: Vec<Vec<RowForecast<M::Forecast>>>| chunk.account(&by_member, ledger, wanted, &mut forecast);
+        let slices = chunks(self.x_test.len()).map(|rows| self.slice(rows));
+        workers::through_chunks(members, n_threads, |member| member.member().relative_cost(), slices, forecast_chunk, account, go_on);
+        forecast
     }
 }
 
@@ -134,7 +154,7 @@ impl Bank {
 struct Chunk<'a> {
     run: Run<'a>,
     delay: usize,
-    /// Rows of the run that are learned before these.
+    /// Rows of the run that are learned before this chunk.
     n_before: usize,
 }
 
@@ -143,108 +163,92 @@ impl Chunk<'_> {
         self.run.weight.map_or(1.0, |w| w[learned])
     }
 
-    /// The row that is learned after another has been forecast, if one is.
+    /// The row that is learned after `row` has been forecast, if any.
     fn learned_after(&self, row: usize) -> Option<usize> {
         row.checked_sub(self.delay).filter(|&at| self.weight_of(at) != 0.0)
     }
 
-    /// Whether a row is learned as soon as it has been forecast. It is then weighed on the way: its density need not be computed twice.
+    /// Whether a row is learned right after it has been forecast, so that its density is computed only once.
     fn in_step(&self, learned: usize) -> bool {
         self.delay == 0 && same_bits(self.run.x_test.row(learned), self.run.x.row(learned))
     }
 
-    /// The same, with the target that it was forecast for.
+    /// Like [`Self::in_step`], and with the target that it was forecast for.
     fn own_row(&self, learned: usize) -> bool {
         self.in_step(learned) && self.run.y_test[learned] == self.run.y[learned] && self.weight_of(learned) == 1.0
     }
 
-    /// What a member says of each row, and how well it has said those that it then learns.
-    fn ask(&self, member: &mut Member, history: &History, task: Task, n_classes: usize, pools: bool) -> Vec<Part> {
+    /// One member's part: its forecast of each row, and its density at each row that it then learns.
+    fn forecast_then_learn<M: Forecaster>(&self, member: &mut M, history: &TargetHistory, pools: bool) -> Vec<RowForecast<M::Forecast>> {
         let run = &self.run;
+        let lags = member.member().lags();
         let mut inputs = Vec::new();
-        let mut groups = ForecastScratch::default();
+        let mut scratch = ForecastScratch::default();
         (0..run.x_test.len())
             .map(|row| {
                 // The forecast sees the targets learned before this row's turn.
                 let turn = row.checked_sub(self.delay);
-                history.fill(&mut inputs, run.x_test.row(row), self.n_before + turn.unwrap_or(0), member.lags());
-                let said = Said::by(member, &inputs, task, n_classes, &mut groups);
-                let asked = !pools && !run.y_test[row].is_nan() && !turn.is_some_and(|at| self.own_row(at));
-                let ln_density = if asked { said.ln_density(run.y_test[row]) } else { f64::NAN };
-                let mut part = Part { said, ln_density, ln_learned: f64::NAN, said_of_learned: None };
+                history.fill(&mut inputs, run.x_test.row(row), self.n_before + turn.unwrap_or(0), lags);
+                let forecast = member.forecast(&inputs, &mut scratch);
+                let needs_density = !pools && !run.y_test[row].is_nan() && !turn.is_some_and(|at| self.own_row(at));
+                let ln_density = if needs_density { forecast.ln_predictive(run.y_test[row]) } else { f64::NAN };
+                let mut result = RowForecast { forecast, ln_density, ln_learned: f64::NAN, learned_forecast: None };
                 if let Some(at) = self.learned_after(row) {
-                    history.fill(&mut inputs, run.x.row(at), self.n_before + at, member.lags());
+                    history.fill(&mut inputs, run.x.row(at), self.n_before + at, lags);
                     if pools && !self.in_step(at) {
-                        part.said_of_learned = Some(Said::by(member, &inputs, task, n_classes, &mut groups));
+                        result.learned_forecast = Some(member.forecast(&inputs, &mut scratch));
                     }
-                    part.ln_learned = member.observe(&inputs, run.y[at], self.weight_of(at));
+                    result.ln_learned = member.member_mut().observe(&inputs, run.y[at], self.weight_of(at));
                     if self.own_row(at) {
-                        part.ln_density = part.ln_learned;
+                        result.ln_density = result.ln_learned;
                     }
                 }
-                part
+                result
             })
             .collect()
     }
 
-    /// Write down what the members say together, and account for the rows that they have learned.
-    fn account(&self, by_member: &[Vec<Part>], ledger: &mut Ledger, wanted: &Wanted, forecast: &mut Forecast) {
+    /// The bank's part: pool the members' forecasts, write the result, and update the ledger with the rows that were learned.
+    fn account<F: MemberForecast>(&self, by_member: &[Vec<RowForecast<F>>], ledger: &mut Ledger, wanted: &Wanted, out: &mut Forecast) {
         let run = &self.run;
         let pools = ledger.pools();
         for row in 0..run.x_test.len() {
-            let own: Vec<&Part> = by_member.iter().map(|member| &member[row]).collect();
+            let own: Vec<&RowForecast<F>> = by_member.iter().map(|member| &member[row]).collect();
             let weights = ledger.weights();
-            let mut said = Said::pooled(own.iter().map(|part| &part.said), &weights).expect("a bank has members");
+            let mut pooled = F::pooled(own.iter().map(|part| &part.forecast), &weights).expect("a bank has members");
             let learned = self.learned_after(row);
-            let judged = learned.filter(|_| pools).and_then(|at| {
+            let terms = learned.filter(|_| pools).and_then(|at| {
                 if self.in_step(at) {
-                    return ledger.judge(&mut said, run.y[at]);
+                    return pooled.calibration_terms(&ledger.calibration, run.y[at], ledger.n_seen);
                 }
-                let of_learned = Said::pooled(own.iter().filter_map(|part| part.said_of_learned.as_ref()), &weights);
-                of_learned.and_then(|mut said| ledger.judge(&mut said, run.y[at]))
+                let mut pooled = F::pooled(own.iter().filter_map(|part| part.learned_forecast.as_ref()), &weights)?;
+                pooled.calibration_terms(&ledger.calibration, run.y[at], ledger.n_seen)
             });
             let y = run.y_test[row];
             let ln_density = match own[..] {
                 _ if y.is_nan() => f64::NAN,
                 [alone] => alone.ln_density,
-                _ => judged.filter(|_| self.in_step(row) && run.y[row] == y).map_or(f64::NAN, |judged| judged.ln_density),
+                _ => terms.filter(|_| self.in_step(row) && run.y[row] == y).map_or(f64::NAN, |terms| terms.ln_density),
             };
-            forecast.weights.extend_from_slice(&weights);
-            ledger.report(said, y, ln_density, wanted, forecast);
+            out.weights.extend_from_slice(&weights);
+            ledger.write_row(pooled, y, ln_density, wanted, out);
             if let Some(at) = learned {
                 let ln_densities: Vec<f64> = own.iter().map(|part| part.ln_learned).collect();
-                ledger.mix_in(&weights, &ln_densities, judged.as_ref(), run.y[at], self.weight_of(at));
+                ledger.update(&weights, &ln_densities, terms.as_ref(), run.y[at], self.weight_of(at));
             }
         }
     }
 }
 
 impl Ledger {
-    /// Calibrate what the members say on average about a row and write it down. `ln_density` is that of `y`; NaN if it is yet to be found.
-    fn report(&self, mut said: Said, y: f64, ln_density: f64, wanted: &Wanted, forecast: &mut Forecast) {
+    /// Calibrate the members' average forecast of a row and append it to `out`. `ln_density` is that of `y`, or NaN if it is still to be
+    /// computed.
+    fn write_row<F: MemberForecast>(&self, mut pooled: F, y: f64, ln_density: f64, wanted: &Wanted, out: &mut Forecast) {
         if self.pools() {
-            self.calibration.apply(&mut said, self.n_seen);
+            pooled.calibrate(&self.calibration, self.n_seen);
         }
-        let known = !y.is_nan();
-        forecast.ln_density.push(if known && ln_density.is_nan() { said.ln_density(y) } else { ln_density });
-        match said {
-            Said::Class(proba) => forecast.proba.extend_from_slice(&proba),
-            Said::Number(mixture) => {
-                let moments = mixture.moments();
-                forecast.mean.push(moments.mean);
-                forecast.variance.push(moments.variance());
-                forecast.epistemic.push(moments.epistemic());
-                if wanted.whole() {
-                    let solver = Solver::new(&mixture);
-                    forecast.quantiles.extend(wanted.levels.iter().map(|level| solver.quantile(*level)));
-                    if wanted.pit {
-                        forecast.pit.push(if known { mixture.cdf(y) } else { f64::NAN });
-                    }
-                    if wanted.crps {
-                        forecast.crps.push(if known { solver.crps(y) } else { f64::NAN });
-                    }
-                }
-            }
-        }
+        let missing = !y.is_nan() && ln_density.is_nan();
+        out.ln_density.push(if missing { pooled.ln_predictive(y) } else { ln_density });
+        pooled.write(y, wanted, out);
     }
 }

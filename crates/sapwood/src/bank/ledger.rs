@@ -1,32 +1,31 @@
-//! What a bank keeps beside its members: how they are weighed, how their average is calibrated, and what has been seen.
+//! The state of a bank beside its members: how they are weighted, how their average is calibrated, and what has been seen.
 
 use std::collections::VecDeque;
 
-use super::calibration::{Calibration, Judged};
-use super::mixing::{Mixing, TwoLevel};
-use super::said::Said;
+use super::calibration::{Calibration, CalibrationTerms};
+use super::mixing::Mixing;
 use crate::config::Task;
 use crate::predict::ln_mix;
 
 /// How many terms of the log evidence are kept.
 pub const TRACE_LEN: usize = 4096;
 
-/// Accounts are kept a row at a time and need nothing of a member but what it has said, so that members may be ahead.
+/// Updated row by row from the members' forecasts alone, so that the members may be ahead of it.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     pub task: Task,
-    pub mixing: TwoLevel,
+    pub mixing: Mixing,
     pub calibration: Calibration,
-    /// The last targets, newest first: as many as the longest lag.
+    /// The latest targets, newest first: as many as the longest lag.
     pub recent: VecDeque<f64>,
     pub n_seen: u64,
     pub ln_evidence: f64,
+    /// The latest terms of the log evidence, oldest first.
     pub trace: VecDeque<f64>,
 }
 
 impl Ledger {
-    /// Before anything has been seen.
-    pub fn new(task: Task, mixing: TwoLevel, n_lags: usize) -> Self {
+    pub fn new(task: Task, mixing: Mixing, n_lags: usize) -> Self {
         Self {
             task,
             mixing,
@@ -45,25 +44,19 @@ impl Ledger {
 
     /// Weight of each member in the next prediction.
     pub fn weights(&self) -> Vec<f64> {
-        let mut weights = vec![0.0; self.mixing.n_members];
-        self.mixing.weights(&mut weights);
-        weights
+        self.mixing.weights()
     }
 
-    /// What the calibration can learn from how that did.
-    pub fn judge(&self, said: &mut Said, y: f64) -> Option<Judged> {
-        self.calibration.judge(said, y, self.n_seen)
-    }
-
-    /// Account for one row that was predicted with these weights: evidence, weights, calibration, lags. Returns the bank's `ln` predictive.
-    pub fn mix_in(&mut self, weights: &[f64], ln_densities: &[f64], judged: Option<&Judged>, y: f64, weight: f64) -> f64 {
+    /// Update evidence, weights, calibration and lags with a target that was predicted with these weights and counts `weight` times. Returns
+    /// the bank's `ln` predictive.
+    pub fn update(&mut self, weights: &[f64], ln_densities: &[f64], terms: Option<&CalibrationTerms>, y: f64, weight: f64) -> f64 {
         let mut value = ln_mix(weights, ln_densities);
         self.mixing.update(ln_densities);
-        // Before the target has varied no member claims a density: there is no unit for one.
+        // While the target is constant a density has no unit, and every member returns zero.
         let abstained = ln_densities.iter().all(|ln_density| *ln_density == 0.0);
-        if let Some(judged) = judged.filter(|_| !abstained) {
-            value += weight * judged.gain;
-            self.calibration.learn(judged, weight);
+        if let Some(terms) = terms.filter(|_| !abstained) {
+            value += weight * terms.gain;
+            self.calibration.learn(terms, weight);
         }
         if self.task == Task::Regression {
             self.calibration.widen(y);

@@ -2,22 +2,14 @@
 
 use crate::num::{exp, ln, ln_sum_exp};
 
-/// A rule that turns the members' past predictive densities into weights. The bank asks for nothing else.
-pub trait Mixing {
-    /// Weights for the next prediction; they sum to 1.
-    fn weights(&self, out: &mut [f64]);
-    /// Learn the `ln` predictive density that each member gave to what then happened.
-    fn update(&mut self, ln_densities: &[f64]);
-}
-
-/// Weights `w_k <- w_k^phi * density_k` at several `phi`; the resulting forecasts are weighted in the same way at a rate of their own, so
-/// that no rate has to be chosen.
+/// Weights `w_k <- w_k^phi * density_k` at several `phi`. The mixtures these weights give are weighted by the same rule at a rate of their own,
+/// so that no `phi` has to be chosen.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TwoLevel {
+pub struct Mixing {
     pub(crate) rates: Vec<f64>,
     pub(crate) top_rate: f64,
     pub(crate) n_members: usize,
-    /// `ln w`, a row for each rate, normalised.
+    /// Normalised `ln w`, one row per rate.
     pub(crate) ln_weights: Vec<f64>,
     pub(crate) ln_top: Vec<f64>,
 }
@@ -25,7 +17,7 @@ pub struct TwoLevel {
 pub const DEFAULT_RATES: [f64; 4] = [0.8, 0.95, 0.99, 0.999];
 pub const DEFAULT_TOP_RATE: f64 = 0.99;
 
-impl TwoLevel {
+impl Mixing {
     pub fn new(rates: &[f64], top_rate: f64, n_members: usize) -> Self {
         Self {
             rates: rates.to_vec(),
@@ -35,22 +27,23 @@ impl TwoLevel {
             ln_top: vec![-ln(rates.len() as f64); rates.len()],
         }
     }
-}
 
-impl Mixing for TwoLevel {
-    fn weights(&self, out: &mut [f64]) {
-        out.fill(0.0);
+    /// Weights for the next prediction; they sum to 1.
+    pub fn weights(&self) -> Vec<f64> {
+        let mut out = vec![0.0; self.n_members];
         for (row, ln_top) in self.ln_weights.chunks(self.n_members).zip(&self.ln_top) {
             for (weight, ln_weight) in out.iter_mut().zip(row) {
                 *weight += exp(ln_top + ln_weight);
             }
         }
-        // The logs are normalised to rounding; this makes the sum 1 to the last bits.
+        // The logarithms are normalised only up to rounding.
         let total: f64 = out.iter().sum();
         out.iter_mut().for_each(|weight| *weight /= total);
+        out
     }
 
-    fn update(&mut self, ln_densities: &[f64]) {
+    /// Learn from the `ln` predictive density that each member gave to the target.
+    pub fn update(&mut self, ln_densities: &[f64]) {
         for ((row, rate), ln_top) in self.ln_weights.chunks_mut(self.n_members).zip(&self.rates).zip(&mut self.ln_top) {
             let forecast = ln_sum_exp(row.iter().zip(ln_densities).map(|(w, d)| w + d));
             *ln_top = *ln_top * self.top_rate + forecast;
@@ -74,16 +67,10 @@ fn normalise(ln_weights: &mut [f64]) {
 mod tests {
     use super::*;
 
-    fn weights(mixing: &TwoLevel) -> Vec<f64> {
-        let mut out = vec![0.0; mixing.n_members];
-        mixing.weights(&mut out);
-        out
-    }
-
     #[test]
     fn one_rate_follows_the_rule_as_written() {
         let phi = 0.9;
-        let mut mixing = TwoLevel::new(&[phi], 0.98, 3);
+        let mut mixing = Mixing::new(&[phi], 0.98, 3);
         let mut expected = [1.0 / 3.0_f64; 3];
         for step in 0..50 {
             let densities = [0.5, 0.1 + 0.01 * f64::from(step), 0.4];
@@ -93,7 +80,7 @@ mod tests {
             }
             let total: f64 = expected.iter().sum();
             expected.iter_mut().for_each(|w| *w /= total);
-            for (got, want) in weights(&mixing).iter().zip(expected) {
+            for (got, want) in mixing.weights().iter().zip(expected) {
                 assert!((got - want).abs() < 1e-12);
             }
         }
@@ -101,23 +88,23 @@ mod tests {
 
     #[test]
     fn a_member_far_behind_comes_back() {
-        let mut mixing = TwoLevel::new(&DEFAULT_RATES, DEFAULT_TOP_RATE, 2);
+        let mut mixing = Mixing::new(&DEFAULT_RATES, DEFAULT_TOP_RATE, 2);
         for _ in 0..5000 {
             mixing.update(&[0.0, -1000.0]);
         }
-        assert!(weights(&mixing)[1] < 1e-12);
+        assert!(mixing.weights()[1] < 1e-12);
         for _ in 0..200 {
             mixing.update(&[-1000.0, 0.0]);
         }
-        assert!(weights(&mixing)[1] > 0.99);
+        assert!(mixing.weights()[1] > 0.99);
     }
 
     #[test]
     fn equal_members_stay_equal() {
-        let mut mixing = TwoLevel::new(&DEFAULT_RATES, DEFAULT_TOP_RATE, 4);
+        let mut mixing = Mixing::new(&DEFAULT_RATES, DEFAULT_TOP_RATE, 4);
         for step in 0..100 {
             mixing.update(&[-f64::from(step); 4]);
         }
-        assert!(weights(&mixing).iter().all(|w| (w - 0.25).abs() < 1e-12));
+        assert!(mixing.weights().iter().all(|w| (w - 0.25).abs() < 1e-12));
     }
 }

@@ -1,21 +1,25 @@
-//! Predictive distributions of many rows, computed when asked.
+//! Predictive distributions of many rows, computed lazily.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use super::{Bank, Rows, check_levels, workers};
+use super::ledger::Ledger;
+use super::member::Forecaster;
+use super::{Bank, ClassificationMember, Member, Members, RegressionMember, Rows, check_levels, workers};
 use crate::cloud::{ForecastScratch, RowWalk};
 use crate::config::Task;
 use crate::error::{Error, Result};
+use crate::num::ln;
 use crate::predict::{Mixture, Solver};
 use crate::rng::{Purpose, Stream};
 
-/// The predictive at each row of a table, as of the moment it was asked for. It shares the bank as it stood; a bank that goes on learning
-/// copies itself first if a distribution is still held.
+/// The predictive at each row of a table, as of the time of its creation. It shares the bank, which is copied on write if it learns while a
+/// distribution is still held.
 #[derive(Clone, Debug)]
 pub struct Predictive {
     bank: Arc<Bank>,
     x: Vec<f64>,
-    /// (rows, 3): mean, variance, and the part of the variance due to not knowing the model, once they have been asked for.
+    /// Cached (rows, 3): mean, variance, and the epistemic part of the variance.
     moments: OnceLock<Vec<f64>>,
 }
 
@@ -37,15 +41,20 @@ impl Predictive {
         Rows::new(&self.x, self.bank.n_inputs)
     }
 
-    fn need(&self, task: Task, what: &'static str) -> Result<()> {
-        if self.bank.task() == task {
-            return Ok(());
-        }
-        Err(Error::WrongTask { what, needs: task.name(), task: self.bank.task().name() })
+    fn wrong_task(&self, what: &'static str, needs: Task) -> Error {
+        Error::WrongTask { what, needs: needs.name(), task: self.bank.task().name() }
     }
 
-    /// Values that are asked about may lie anywhere; only what is not a number has no answer.
-    fn check_asked(&self, y: &[f64]) -> Result<()> {
+    /// The members of a regression bank; `what` is what was asked for.
+    fn regression(&self, what: &'static str) -> Result<&[RegressionMember]> {
+        match &self.bank.members {
+            Members::Regression(members) => Ok(members),
+            Members::Classification(_) => Err(self.wrong_task(what, Task::Regression)),
+        }
+    }
+
+    /// Values to evaluate the distribution at may be infinite, but not NaN.
+    fn check_values(&self, y: &[f64]) -> Result<()> {
         if y.len() != self.n_rows() {
             return Err(Error::WrongLength { what: "y", given: y.len(), expected: self.n_rows() });
         }
@@ -55,14 +64,43 @@ impl Predictive {
         }
     }
 
-    /// `width` values for each row from its mixture.
-    fn by_mixture(&self, width: usize, n_threads: usize, f: impl Fn(usize, &Mixture, &mut [f64]) + Sync) -> Vec<f64> {
+    /// Append the inputs that a member sees after the stream so far.
+    fn extend_inputs(&self, member: &dyn Member, x: &[f64], inputs: &mut Vec<f64>) {
+        inputs.extend_from_slice(x);
+        inputs.extend(self.bank.ledger.recent.iter().take(member.lags()));
+    }
+
+    /// The calibrated mixtures of some rows.
+    fn mixtures(&self, members: &[RegressionMember], weights: &[f64], rows: Range<usize>) -> Vec<Mixture> {
+        let x = self.rows().slice(rows);
+        let (mut walk, mut mixtures) = (RowWalk::default(), vec![Mixture::default(); x.len()]);
+        let mut inputs = Vec::new();
+        for (member, weight) in members.iter().zip(weights) {
+            inputs.clear();
+            for row in 0..x.len() {
+                self.extend_inputs(member.member(), x.row(row), &mut inputs);
+            }
+            member.add_components_of_rows(&inputs, *weight, &mut walk, &mut mixtures);
+        }
+        let Ledger { calibration, n_seen, .. } = &self.bank.ledger;
+        if self.bank.ledger.pools() {
+            mixtures.iter_mut().for_each(|mixture| calibration.apply_to_mixture(mixture, *n_seen));
+        }
+        mixtures
+    }
+
+    /// `width` values per row, computed from its mixture.
+    fn by_mixture(
+        &self,
+        members: &[RegressionMember],
+        width: usize,
+        n_threads: usize,
+        f: impl Fn(usize, &Mixture, &mut [f64]) + Sync,
+    ) -> Vec<f64> {
         let mut out = vec![0.0; self.n_rows() * width];
         let weights = self.bank.weights();
         workers::for_row_blocks(&mut out, width, n_threads, |first, block| {
-            let n_rows = block.len() / width;
-            let (mut walk, mut mixtures) = (RowWalk::default(), vec![Mixture::default(); n_rows]);
-            self.bank.mixtures(self.rows().slice(first..first + n_rows), &weights, &mut walk, &mut mixtures);
+            let mixtures = self.mixtures(members, &weights, first..first + block.len() / width);
             for (at, (values, mixture)) in block.chunks_mut(width).zip(&mixtures).enumerate() {
                 f(first + at, mixture, values);
             }
@@ -70,55 +108,83 @@ impl Predictive {
         out
     }
 
-    pub fn mean(&self, n_threads: usize) -> Result<Vec<f64>> {
-        self.need(Task::Regression, "a mean")?;
-        Ok(self.moments(n_threads)?.iter().step_by(3).copied().collect())
+    /// (rows, classes)
+    fn class_probabilities(&self, members: &[ClassificationMember], n_threads: usize) -> Vec<f64> {
+        let width = self.bank.n_classes;
+        let mut out = vec![0.0; self.n_rows() * width];
+        let weights = self.bank.weights();
+        workers::for_row_blocks(&mut out, width, n_threads, |first, block| {
+            let (mut scratch, mut inputs) = (ForecastScratch::default(), Vec::new());
+            for (at, proba) in block.chunks_mut(width).enumerate() {
+                for (member, weight) in members.iter().zip(&weights) {
+                    inputs.clear();
+                    self.extend_inputs(member.member(), self.rows().row(first + at), &mut inputs);
+                    member.add_class_probabilities(&inputs, *weight, &mut scratch, proba);
+                }
+                if self.bank.ledger.pools() {
+                    self.bank.ledger.calibration.apply_to_classes(proba);
+                }
+            }
+        });
+        out
     }
 
-    /// (rows, 3): mean, variance, and the part of the variance due to not knowing the model. Computed once: who asks for one of them mostly
-    /// asks for another.
+    pub fn mean(&self, n_threads: usize) -> Result<Vec<f64>> {
+        let members = self.regression("a mean")?;
+        Ok(self.moments_with(members, n_threads).iter().step_by(3).copied().collect())
+    }
+
+    /// (rows, 3): mean, variance, and the epistemic part of the variance. Cached, since callers mostly need more than one of them.
     pub fn moments(&self, n_threads: usize) -> Result<&[f64]> {
-        self.need(Task::Regression, "a variance")?;
-        let compute = || {
-            self.by_mixture(3, n_threads, |_, mixture, out| {
+        let members = self.regression("a variance")?;
+        Ok(self.moments_with(members, n_threads))
+    }
+
+    fn moments_with(&self, members: &[RegressionMember], n_threads: usize) -> &[f64] {
+        self.moments.get_or_init(|| {
+            self.by_mixture(members, 3, n_threads, |_, mixture, out| {
                 let moments = mixture.moments();
                 out.copy_from_slice(&[moments.mean, moments.variance(), moments.epistemic()]);
             })
-        };
-        Ok(self.moments.get_or_init(compute))
+        })
     }
 
     /// `ln` density of a target for each row (classification: `ln` probability of a class).
     pub fn ln_density(&self, y: &[f64], n_threads: usize) -> Result<Vec<f64>> {
-        if self.bank.task() == Task::Regression {
-            self.check_asked(y)?;
-            return Ok(self.by_mixture(1, n_threads, |row, mixture, out| out[0] = mixture.ln_density(y[row])));
+        match &self.bank.members {
+            Members::Regression(members) => {
+                self.check_values(y)?;
+                Ok(self.by_mixture(members, 1, n_threads, |row, mixture, out| out[0] = mixture.ln_density(y[row])))
+            }
+            Members::Classification(members) => {
+                self.bank.check_targets(y, self.n_rows(), false)?;
+                let proba = self.class_probabilities(members, n_threads);
+                let ln_probability = |(row, class): (usize, &f64)| ln(proba[row * self.bank.n_classes + *class as usize]);
+                Ok(y.iter().enumerate().map(ln_probability).collect())
+            }
         }
-        self.bank.check_targets(y, self.n_rows(), false)?;
-        let proba = self.proba(n_threads)?;
-        Ok(y.iter().enumerate().map(|(row, class)| crate::num::ln(proba[row * self.bank.n_classes + *class as usize])).collect())
     }
 
     pub fn cdf(&self, y: &[f64], n_threads: usize) -> Result<Vec<f64>> {
-        self.need(Task::Regression, "a distribution function")?;
-        self.check_asked(y)?;
-        Ok(self.by_mixture(1, n_threads, |row, mixture, out| out[0] = mixture.cdf(y[row])))
+        let members = self.regression("a distribution function")?;
+        self.check_values(y)?;
+        Ok(self.by_mixture(members, 1, n_threads, |row, mixture, out| out[0] = mixture.cdf(y[row])))
     }
 
     pub fn crps(&self, y: &[f64], n_threads: usize) -> Result<Vec<f64>> {
-        self.need(Task::Regression, "a CRPS")?;
-        self.check_asked(y)?;
-        Ok(self.by_mixture(1, n_threads, |row, mixture, out| out[0] = mixture.crps(y[row])))
+        let members = self.regression("a CRPS")?;
+        self.check_values(y)?;
+        Ok(self.by_mixture(members, 1, n_threads, |row, mixture, out| out[0] = mixture.crps(y[row])))
     }
 
     /// (rows, levels)
     pub fn quantile(&self, levels: &[f64], n_threads: usize) -> Result<Vec<f64>> {
-        self.need(Task::Regression, "a quantile")?;
+        let members = self.regression("a quantile")?;
         check_levels(levels)?;
         if levels.is_empty() {
             return Ok(Vec::new());
         }
-        Ok(self.by_mixture(levels.len(), n_threads, |_, mixture, out| {
+        Ok(self.by_mixture(members, levels.len(), n_threads, |_, mixture, out| {
             let solver = Solver::new(mixture);
             out.iter_mut().zip(levels).for_each(|(value, level)| *value = solver.quantile(*level));
         }))
@@ -126,17 +192,10 @@ impl Predictive {
 
     /// (rows, classes)
     pub fn proba(&self, n_threads: usize) -> Result<Vec<f64>> {
-        self.need(Task::Classification, "a class probability")?;
-        let width = self.bank.n_classes;
-        let mut out = vec![0.0; self.n_rows() * width];
-        let weights = self.bank.weights();
-        workers::for_row_blocks(&mut out, width, n_threads, |first, block| {
-            let mut groups = ForecastScratch::default();
-            for (at, values) in block.chunks_mut(width).enumerate() {
-                self.bank.class_probabilities(self.rows().row(first + at), &weights, &mut groups, values);
-            }
-        });
-        Ok(out)
+        match &self.bank.members {
+            Members::Classification(members) => Ok(self.class_probabilities(members, n_threads)),
+            Members::Regression(_) => Err(self.wrong_task("a class probability", Task::Classification)),
+        }
     }
 
     /// (rows, n) draws; class indices for classification.
@@ -145,26 +204,29 @@ impl Predictive {
             return Ok(Vec::new());
         }
         let stream = |row: usize| Stream::new(seed, row as u64, 0, Purpose::Sample);
-        if self.bank.task() == Task::Regression {
-            return Ok(self.by_mixture(n, 1, |row, mixture, out| {
+        Ok(match &self.bank.members {
+            Members::Regression(members) => self.by_mixture(members, n, 1, |row, mixture, out| {
                 let mut stream = stream(row);
                 out.iter_mut().for_each(|value| *value = mixture.sample(&mut stream));
-            }));
-        }
-        let n_classes = self.bank.n_classes;
-        let proba = self.proba(1)?;
-        let mut out = Vec::with_capacity(self.n_rows() * n);
-        for (row, own) in proba.chunks(n_classes).enumerate() {
-            let mut stream = stream(row);
-            out.extend((0..n).map(|_| {
-                let mut left = stream.uniform();
-                let chosen = own.iter().position(|p| {
-                    left -= p;
-                    left < 0.0
-                });
-                chosen.unwrap_or(n_classes - 1) as f64
-            }));
-        }
-        Ok(out)
+            }),
+            Members::Classification(members) => {
+                let mut out = Vec::with_capacity(self.n_rows() * n);
+                for (row, proba) in self.class_probabilities(members, 1).chunks(self.bank.n_classes).enumerate() {
+                    let mut stream = stream(row);
+                    out.extend((0..n).map(|_| sample_class(proba, &mut stream) as f64));
+                }
+                out
+            }
+        })
     }
+}
+
+fn sample_class(proba: &[f64], stream: &mut Stream) -> usize {
+    let mut left = stream.uniform();
+    let chosen = proba.iter().position(|p| {
+        left -= p;
+        left < 0.0
+    });
+    // Rounding may leave the sum just below one.
+    chosen.unwrap_or(proba.len() - 1)
 }

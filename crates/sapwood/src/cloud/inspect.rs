@@ -201,6 +201,10 @@ impl<M: ClassificationLeaf> Cloud<M> {
         proba
     }
 
+    pub fn n_classes(&self) -> usize {
+        self.model.n_classes()
+    }
+
     /// Let labels up to `n_classes - 1` appear from now on; every leaf has seen none of the new ones.
     pub fn add_classes(&mut self, n_classes: usize) {
         self.scratch.lookup.invalidate();

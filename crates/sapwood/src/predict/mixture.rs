@@ -63,13 +63,12 @@ impl Mixture {
         std::array::from_fn(|ix| if densities[ix] > FAINT { ln(densities[ix]) } else { self.ln_density(y[ix]) })
     }
 
-    /// Bring locations into a range.
-    pub fn hold(&mut self, low: f64, high: f64) {
+    pub fn clamp_locations(&mut self, low: f64, high: f64) {
         self.components.iter_mut().for_each(|c| c.dist.location = c.dist.location.clamp(low, high));
     }
 
-    /// Move the mean, and divide all distances from it by a factor.
-    pub fn move_and_sharpen(&mut self, distance: f64, factor: f64) {
+    /// Shift the mean, and divide all distances from it by a factor.
+    pub fn shift_and_sharpen(&mut self, distance: f64, factor: f64) {
         if distance == 0.0 && factor == 1.0 {
             return;
         }

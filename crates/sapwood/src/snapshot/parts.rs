@@ -4,8 +4,11 @@ use std::collections::VecDeque;
 
 use super::bytes::{Reader, Writer};
 use super::cloud::{read_cloud, write_cloud};
-use super::trivial::{read_trivial, write_trivial};
-use crate::bank::{AnyMember, Bank, Calibration, Errors, Ledger, Member, MemberConfig, TRACE_LEN, TrivialKind, TwoLevel};
+use super::trivial::{read_last_label, read_last_value, read_least_squares, write_last_label, write_last_value, write_least_squares};
+use crate::bank::{
+    Bank, Calibration, ClassificationMember, Errors, Forecaster, Ledger, Member, MemberConfig, Members, Mixing, RegressionMember,
+    TRACE_LEN, TrivialKind,
+};
 use crate::config::{CloudConfig, Leaf, Named, Task};
 use crate::error::{Error, Result};
 use crate::leaf::{Discriminant, Gaussian, GaussianPrior, LeafModel, Multinomial, Pseudo, Ridge, Scale};
@@ -27,7 +30,7 @@ pub fn write_bank(w: &mut Writer, bank: &Bank) {
     w.f64(ledger.ln_evidence);
     w.f64s(ledger.trace.iter().copied());
     w.f64s(ledger.recent.iter().copied());
-    let TwoLevel { rates, top_rate, ln_weights, ln_top, .. } = &ledger.mixing;
+    let Mixing { rates, top_rate, ln_weights, ln_top, .. } = &ledger.mixing;
     w.f64s(rates.iter().copied());
     w.f64(*top_rate);
     w.f64s(ln_weights.iter().copied());
@@ -38,18 +41,35 @@ pub fn write_bank(w: &mut Writer, bank: &Bank) {
         w.f64(value);
     }
     w.u64(members.len() as u64);
-    for member in members {
-        match &member.config() {
-            MemberConfig::Cloud(config) => write_config(w, config),
-            // Its name stands where a cloud has that of its leaf.
-            MemberConfig::Trivial(kind) => w.bytes(kind.name().as_bytes()),
-        }
-        match &member.inner {
-            AnyMember::Gaussian(cloud) => write_cloud(w, cloud, write_gaussian),
-            AnyMember::Multinomial(cloud) => write_cloud(w, cloud, |_, _| {}),
-            AnyMember::Discriminant(cloud) => write_cloud(w, cloud, write_discriminant),
-            AnyMember::Trivial(member) => write_trivial(w, member),
-        }
+    match members {
+        Members::Regression(members) => members.iter().for_each(|member| write_regression_member(w, member)),
+        Members::Classification(members) => members.iter().for_each(|member| write_classification_member(w, member)),
+    }
+}
+
+fn write_regression_member(w: &mut Writer, member: &RegressionMember) {
+    write_member_config(w, member.member());
+    match member {
+        RegressionMember::Gaussian(cloud) => write_cloud(w, cloud, write_gaussian),
+        RegressionMember::LastValue(member) => write_last_value(w, member),
+        RegressionMember::LeastSquares(member) => write_least_squares(w, member),
+    }
+}
+
+fn write_classification_member(w: &mut Writer, member: &ClassificationMember) {
+    write_member_config(w, member.member());
+    match member {
+        ClassificationMember::Multinomial(cloud) => write_cloud(w, cloud, |_, _| {}),
+        ClassificationMember::Discriminant(cloud) => write_cloud(w, cloud, write_discriminant),
+        ClassificationMember::LastLabel(member) => write_last_label(w, member),
+    }
+}
+
+fn write_member_config(w: &mut Writer, member: &dyn Member) {
+    match &member.config() {
+        MemberConfig::Cloud(config) => write_config(w, config),
+        // The name stands where a cloud has that of its leaf.
+        MemberConfig::Trivial(kind) => w.bytes(kind.name().as_bytes()),
     }
 }
 
@@ -78,11 +98,14 @@ pub fn read_bank(r: &mut Reader, version: u32) -> Result<Bank> {
     let (ln_weights, ln_top) = (r.f64s()?, r.f64s()?);
     let calibration = if version < CALIBRATED_SINCE { Calibration::unknown() } else { read_calibration(r)? };
     let n_members = r.count(1)?;
-    let mut members = Vec::new();
-    for _ in 0..n_members {
-        members.push(read_member(r, task, n_inputs, n_classes, n_seen)?);
-    }
-    let n_lags = members.iter().map(|m: &Member| m.lags()).max().unwrap_or(0);
+    let members = match task {
+        Task::Regression => {
+            Members::Regression((0..n_members).map(|_| read_regression_member(r, n_inputs, n_seen)).collect::<Result<_>>()?)
+        }
+        Task::Classification => Members::Classification(
+            (0..n_members).map(|_| read_classification_member(r, n_inputs, n_classes, n_seen)).collect::<Result<_>>()?,
+        ),
+    };
     let rate_ok = |rate: &f64| *rate > 0.0 && *rate <= 1.0;
     let mixing_ok = !rates.is_empty()
         && rates.iter().all(rate_ok)
@@ -90,10 +113,10 @@ pub fn read_bank(r: &mut Reader, version: u32) -> Result<Bank> {
         && ln_weights.len() == rates.len() * n_members
         && ln_top.len() == rates.len()
         && ln_weights.iter().chain(&ln_top).all(|w| *w <= 1e-6);
-    if members.is_empty() || !mixing_ok || trace.len() > TRACE_LEN || recent.len() != n_lags {
+    if n_members == 0 || !mixing_ok || trace.len() > TRACE_LEN || recent.len() != members.max_lags() {
         return inconsistent("the bank's weights do not fit its members");
     }
-    let mixing = TwoLevel { rates, top_rate, n_members, ln_weights, ln_top };
+    let mixing = Mixing { rates, top_rate, n_members, ln_weights, ln_top };
     let ledger = Ledger { task, mixing, calibration, recent, n_seen, ln_evidence, trace };
     Ok(Bank { n_inputs, n_classes, members, ledger })
 }
@@ -110,21 +133,38 @@ fn read_calibration(r: &mut Reader) -> Result<Calibration> {
     Ok(calibration)
 }
 
-fn read_member(r: &mut Reader, task: Task, n_inputs: usize, n_classes: usize, n_seen: u64) -> Result<Member> {
+fn read_regression_member(r: &mut Reader, n_inputs: usize, n_seen: u64) -> Result<RegressionMember> {
+    let config = read_checked_config(r, n_inputs, 0)?;
+    Ok(match RegressionMember::new(&config, n_inputs, 0).or_else(not_allowed)? {
+        RegressionMember::Gaussian(blank) => RegressionMember::Gaussian(read_cloud(r, blank, n_seen, read_gaussian)?),
+        RegressionMember::LastValue(blank) => RegressionMember::LastValue(read_last_value(r, blank)?),
+        RegressionMember::LeastSquares(blank) => RegressionMember::LeastSquares(read_least_squares(r, blank)?),
+    })
+}
+
+fn read_classification_member(r: &mut Reader, n_inputs: usize, n_classes: usize, n_seen: u64) -> Result<ClassificationMember> {
+    let config = read_checked_config(r, n_inputs, n_classes)?;
+    Ok(match ClassificationMember::new(&config, n_inputs, n_classes, 0).or_else(not_allowed)? {
+        ClassificationMember::Multinomial(blank) => {
+            ClassificationMember::Multinomial(read_cloud(r, blank, n_seen, |_, model: &Multinomial| Ok(model.clone()))?)
+        }
+        ClassificationMember::Discriminant(blank) => ClassificationMember::Discriminant(read_cloud(r, blank, n_seen, read_discriminant)?),
+        ClassificationMember::LastLabel(blank) => ClassificationMember::LastLabel(read_last_label(r, &blank)?),
+    })
+}
+
+/// A configuration whose member is not wider than the rest of the file.
+fn read_checked_config(r: &mut Reader, n_inputs: usize, n_classes: usize) -> Result<MemberConfig> {
     let config = read_member_config(r)?;
     if needed_by(&config, n_inputs, n_classes) > r.left() {
         return inconsistent("a member is wider than the file is long");
     }
-    // A configuration that could not have been made is damage to the file, not the caller's mistake.
-    let mut member =
-        Member::new(&config, task, n_inputs, n_classes, 0).or_else(|_| inconsistent("a member's configuration is not allowed"))?;
-    member.inner = match member.inner {
-        AnyMember::Gaussian(cloud) => AnyMember::Gaussian(read_cloud(r, cloud, n_seen, read_gaussian)?),
-        AnyMember::Multinomial(cloud) => AnyMember::Multinomial(read_cloud(r, cloud, n_seen, |_, model: &Multinomial| Ok(model.clone()))?),
-        AnyMember::Discriminant(cloud) => AnyMember::Discriminant(read_cloud(r, cloud, n_seen, read_discriminant)?),
-        AnyMember::Trivial(blank) => AnyMember::Trivial(read_trivial(r, blank)?),
-    };
-    Ok(member)
+    Ok(config)
+}
+
+/// A configuration that could not have been made is damage to the file, not the caller's mistake.
+fn not_allowed<T>(_: Error) -> Result<T> {
+    inconsistent("a member's configuration is not allowed")
 }
 
 /// What a blank member allocates must be there to be read: ranges, leaf statistics and, for linear leaves, the running cross-products.

@@ -1,45 +1,44 @@
-//! Members that are not clouds.
+//! Members without trees.
 
 use super::bytes::{Reader, Writer};
 use super::parts::inconsistent;
-use crate::bank::{LastLabel, LeastSquares, Tracked, Trivial};
+use crate::bank::{LastLabel, LastValue, LeastSquares, Tracked};
 use crate::error::Result;
 use crate::leaf::Scale;
 use crate::num::cholesky::{packed_ix, packed_len};
 
-pub fn write_trivial(w: &mut Writer, member: &Trivial) {
-    match member {
-        Trivial::LastValue(tracked) => write_tracked(w, tracked),
-        Trivial::LeastSquares(tracked) => {
-            write_tracked(w, tracked);
-            let LeastSquares { n, mean, cross, slopes, n_since_fit } = &tracked.point;
-            w.f64(*n);
-            w.f64s(mean.iter().copied());
-            w.f64s(cross.iter().copied());
-            w.f64s(slopes.iter().copied());
-            w.u32(*n_since_fit);
-        }
-        Trivial::LastLabel(LastLabel { counts, followers }) => {
-            w.f64s(counts.iter().copied());
-            for row in followers {
-                w.u32s(row.iter().map(|(class, _)| *class));
-                w.f64s(row.iter().map(|(_, count)| *count));
-            }
-        }
+pub fn write_last_value(w: &mut Writer, member: &Tracked<LastValue>) {
+    write_tracked(w, member);
+}
+
+pub fn write_least_squares(w: &mut Writer, member: &Tracked<LeastSquares>) {
+    write_tracked(w, member);
+    let LeastSquares { n, mean, cross, slopes, n_since_fit } = &member.point;
+    w.f64(*n);
+    w.f64s(mean.iter().copied());
+    w.f64s(cross.iter().copied());
+    w.f64s(slopes.iter().copied());
+    w.u32(*n_since_fit);
+}
+
+pub fn write_last_label(w: &mut Writer, LastLabel { counts, followers }: &LastLabel) {
+    w.f64s(counts.iter().copied());
+    for row in followers {
+        w.u32s(row.iter().map(|(class, _)| *class));
+        w.f64s(row.iter().map(|(_, count)| *count));
     }
 }
 
-/// `blank` is a member of the right kind and width that has seen nothing.
-pub fn read_trivial(r: &mut Reader, blank: Trivial) -> Result<Trivial> {
-    Ok(match blank {
-        Trivial::LastValue(blank) => Trivial::LastValue(read_tracked(r, blank)?),
-        Trivial::LeastSquares(blank) => {
-            let mut tracked = read_tracked(r, blank)?;
-            tracked.point = read_least_squares(r, &tracked.point)?;
-            Trivial::LeastSquares(tracked)
-        }
-        Trivial::LastLabel(blank) => Trivial::LastLabel(read_last_label(r, &blank)?),
-    })
+// Each `blank` is a member of the right width that has seen nothing.
+
+pub fn read_last_value(r: &mut Reader, blank: Tracked<LastValue>) -> Result<Tracked<LastValue>> {
+    read_tracked(r, blank)
+}
+
+pub fn read_least_squares(r: &mut Reader, blank: Tracked<LeastSquares>) -> Result<Tracked<LeastSquares>> {
+    let mut member = read_tracked(r, blank)?;
+    member.point = read_moments(r, &member.point)?;
+    Ok(member)
 }
 
 fn write_tracked<P>(w: &mut Writer, Tracked { scale, n_errors, sum_errors, .. }: &Tracked<P>) {
@@ -57,7 +56,7 @@ fn read_tracked<P>(r: &mut Reader, blank: Tracked<P>) -> Result<Tracked<P>> {
     Ok(Tracked { scale, n_errors, sum_errors, ..blank })
 }
 
-fn read_least_squares(r: &mut Reader, blank: &LeastSquares) -> Result<LeastSquares> {
+fn read_moments(r: &mut Reader, blank: &LeastSquares) -> Result<LeastSquares> {
     let dim = blank.mean.len();
     let (n, mean) = (r.finite()?, r.finite_f64s(dim)?);
     let (cross, slopes) = (r.finite_f64s(packed_len(dim))?, r.finite_f64s(dim - 1)?);
@@ -67,7 +66,7 @@ fn read_least_squares(r: &mut Reader, blank: &LeastSquares) -> Result<LeastSquar
     Ok(LeastSquares { n, mean, cross, slopes, n_since_fit: r.u32()? })
 }
 
-fn read_last_label(r: &mut Reader, blank: &LastLabel) -> Result<LastLabel> {
+pub fn read_last_label(r: &mut Reader, blank: &LastLabel) -> Result<LastLabel> {
     let n_classes = blank.counts.len();
     let counts = r.finite_f64s(n_classes)?;
     let mut followers = Vec::with_capacity(n_classes);

@@ -260,7 +260,7 @@ fn questions_change_nothing() {
             data.teach(&mut asked, row..row + 1, 1);
             let before = bytes(&asked);
             predict(&asked, &data);
-            asked.settle();
+            asked.refresh_fits();
             predict(&asked, &data);
             for member in 0..asked.n_members() {
                 let member = asked.member(member).expect("a member");

@@ -148,15 +148,16 @@ fn forgetting_factors_are_drawn_when_they_matter() {
         let automatic = CloudConfig { forgetting: None, ..config(leaf) };
         let [mut bank, mut without] = [automatic, config(leaf)].map(|member| bank(2, N_CLASSES, &[member], 6));
         assert_eq!(data.teach(&mut bank, 0..60, 1), data.teach(&mut without, 0..60, 1));
-        let member = |bank: &Bank| bank.member(0).expect("a member").clone();
-        assert_eq!(member(&bank).n_distinct_trees(), member(&without).n_distinct_trees());
-        assert!(member(&bank).forgetting().iter().all(|(_, share)| *share == 1.0 / 7.0));
+        let n_distinct_trees = |bank: &Bank| bank.member(0).expect("a member").n_distinct_trees();
+        let forgetting = |bank: &Bank| bank.member(0).expect("a member").forgetting();
+        assert_eq!(n_distinct_trees(&bank), n_distinct_trees(&without));
+        assert!(forgetting(&bank).iter().all(|(_, share)| *share == 1.0 / 7.0));
 
         let (mut restored, _) = sapwood::snapshot::load(&bytes(&bank)).expect("a model file");
         for bank in [&mut bank, &mut restored] {
             bank.retire(0, &[0]).expect("a position in the pool");
             // Twenty particles over seven values.
-            assert!(member(bank).forgetting().iter().all(|(_, share)| [2.0, 3.0].contains(&(share * 20.0).round())));
+            assert!(forgetting(bank).iter().all(|(_, share)| [2.0, 3.0].contains(&(share * 20.0).round())));
             bank.retire(0, &[0, 1, 2]).expect("positions in the pool");
             data.teach(bank, 60..80, 1);
         }

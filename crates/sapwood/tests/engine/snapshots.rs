@@ -157,7 +157,7 @@ fn tamper(file: &mut [u8], noise: &mut Noise) {
 
 /// Learn and predict; the answers of a damaged model may be any numbers.
 fn use_model(bank: &mut Bank, data: &Data) {
-    bank.settle();
+    bank.refresh_fits();
     predict(bank, data);
     data.teach(bank, 30..50, 1);
     predict(bank, data);

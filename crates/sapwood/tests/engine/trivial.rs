@@ -151,7 +151,7 @@ fn questions_for_clouds_have_an_answer() {
         bank.add_classes(3).ok();
         data.teach(&mut bank, 0..30, 1);
         bank.rejuvenate();
-        bank.settle();
+        bank.refresh_fits();
         for ix in 0..bank.n_members() {
             let member = bank.member(ix).expect("a member");
             assert_eq!((member.n_active(), member.n_particles(), member.n_distinct_trees()), (0, 0, 0));

@@ -1,12 +1,14 @@
-//! No change.
+//! Persistence: the next target is the last one.
 
-use super::last_target;
-use super::tracked::Point;
+use super::tracked::PointForecast;
+use super::{TrivialKind, last_target};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct LastValue;
+pub struct LastValue;
 
-impl Point for LastValue {
+impl PointForecast for LastValue {
+    const KIND: TrivialKind = TrivialKind::LastValue;
+
     fn predict(&self, x: &[f64]) -> f64 {
         last_target(x)
     }

@@ -1,26 +1,27 @@
-//! Recursive least squares on the inputs and the last target, with mild forgetting.
+//! Recursive least squares on the inputs and the last target, with mild exponential forgetting.
 
-use super::tracked::Point;
+use super::TrivialKind;
+use super::tracked::PointForecast;
 use crate::num::cholesky::{backward_solve, factor_leading, forward_solve, packed_ix, packed_len};
 
-/// What a row leaves of the rows before it: five hundred rows' worth of memory, the best of .99 to 1 on autocorrelated streams and within
-/// .005 of the best elsewhere.
-const KEPT: f64 = 0.998;
-/// On correlations, beside one pseudo-observation of none.
+/// Forgetting factor per row: an effective memory of 500 rows. The best of 0.99 to 1 on autocorrelated streams and within 0.005 of the best
+/// elsewhere.
+const DECAY: f64 = 0.998;
+/// Added to the diagonal of the correlation matrix, beside one pseudo-observation without correlation.
 const RIDGE: f64 = 1e-3;
-/// Inputs are held within this many standard deviations of their mean, and the target within twice as many, once there are enough rows.
-const REACH: f64 = 4.0;
-const REACH_AFTER: f64 = 32.0;
-/// A fit costs the cube of the number of inputs; beyond this many it is put off for some rows, so that a row costs their square.
-const FIT_AT_ONCE: usize = 16;
+/// Inputs are clipped at this many standard deviations from their mean, and the target at twice as many, once there are enough rows.
+const CLIP_SD: f64 = 4.0;
+const CLIP_AFTER: f64 = 32.0;
+/// A fit costs the cube of the number of inputs. Beyond this many inputs it is done less often, so that the cost per row is quadratic.
+const FIT_EVERY_ROW: usize = 16;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LeastSquares {
-    /// Fading weighted means and centred cross-products of the inputs and the target.
+pub struct LeastSquares {
+    /// Exponentially weighted means and centred cross-products of the inputs and the target.
     pub(crate) n: f64,
     pub(crate) mean: Vec<f64>,
     pub(crate) cross: Vec<f64>,
-    /// Of the inputs, in their own units.
+    /// Per input, in its own units.
     pub(crate) slopes: Vec<f64>,
     pub(crate) n_since_fit: u32,
 }
@@ -39,13 +40,13 @@ impl LeastSquares {
         (self.cross[packed_ix(i, i)] / self.n).sqrt()
     }
 
-    /// Distance of a value from its column's mean, held within reach; a missing value is at the mean.
+    /// Clipped deviation of a value from its column's mean; a missing value is imputed by the mean.
     fn deviation(&self, i: usize, value: f64) -> f64 {
         let deviation = if value.is_nan() { 0.0 } else { value - self.mean[i] };
-        let sd = if self.n >= REACH_AFTER { self.sd(i) } else { 0.0 };
-        let reach = if i < self.n_inputs() { REACH * sd } else { 2.0 * REACH * sd };
-        // A column without spread has no reach yet.
-        if reach > 0.0 { deviation.clamp(-reach, reach) } else { deviation }
+        let sd = if self.n >= CLIP_AFTER { self.sd(i) } else { 0.0 };
+        let limit = if i < self.n_inputs() { CLIP_SD * sd } else { 2.0 * CLIP_SD * sd };
+        // A column without spread is not clipped.
+        if limit > 0.0 { deviation.clamp(-limit, limit) } else { deviation }
     }
 
     fn fit(&mut self) {
@@ -63,7 +64,7 @@ impl LeastSquares {
             factor[packed_ix(i, i)] = 1.0 + RIDGE + 1.0 / self.n;
         }
         let mut slopes: Vec<f64> = (0..q).map(|i| correlation(q, i)).collect();
-        // Rounding may make correlations of huge numbers impossible; then the old slopes stand.
+        // Rounding may leave the correlations of huge numbers indefinite; the old slopes are kept then.
         if factor_leading(&mut factor, q, q) {
             forward_solve(&factor, &mut slopes);
             backward_solve(&factor, &mut slopes);
@@ -76,7 +77,9 @@ impl LeastSquares {
     }
 }
 
-impl Point for LeastSquares {
+impl PointForecast for LeastSquares {
+    const KIND: TrivialKind = TrivialKind::LeastSquares;
+
     fn predict(&self, x: &[f64]) -> f64 {
         let rise: f64 = x.iter().zip(&self.slopes).enumerate().map(|(i, (value, slope))| slope * self.deviation(i, *value)).sum();
         self.mean[self.n_inputs()] + rise
@@ -84,20 +87,20 @@ impl Point for LeastSquares {
 
     fn learn(&mut self, x: &[f64], y: f64, weight: f64) {
         let deviations: Vec<f64> = x.iter().copied().chain([y]).enumerate().map(|(i, value)| self.deviation(i, value)).collect();
-        let kept = libm::pow(KEPT, weight);
-        self.n = kept * self.n + weight;
+        let decay = libm::pow(DECAY, weight);
+        self.n = decay * self.n + weight;
         let fraction = weight / self.n;
-        // With the old mean's deviations, the cross-products grow by weight (1 - weight/n) delta delta'.
+        // With deviations from the old mean, the cross-products grow by weight (1 - weight/n) delta delta'.
         let gain = weight * (1.0 - fraction);
         for (i, deviation) in deviations.iter().enumerate() {
             let row = packed_ix(i, 0);
             for (sum, other) in self.cross[row..=row + i].iter_mut().zip(&deviations) {
-                *sum = kept * *sum + gain * deviation * other;
+                *sum = decay * *sum + gain * deviation * other;
             }
             self.mean[i] += fraction * deviation;
         }
         self.n_since_fit += 1;
-        if self.n_since_fit as usize > self.n_inputs() / FIT_AT_ONCE {
+        if self.n_since_fit as usize > self.n_inputs() / FIT_EVERY_ROW {
             self.fit();
         }
     }

@@ -1,42 +1,45 @@
-//! A density for a forecast that is only a number: a Student-t whose width follows the forecast's own recent errors.
+//! A predictive density around a point forecast: a Student-t whose scale tracks the forecast's recent errors.
 
+use super::TrivialKind;
+use crate::bank::member::{Member, MemberConfig};
 use crate::leaf::Scale;
 use crate::predict::StudentT;
 
-/// Three degrees of freedom: with light tails such a member is never believed, for one surprise costs it all its weight.
+/// Heavy tails: with light ones a single surprise would cost such a member all its weight.
 const DF: f64 = 3.0;
 /// `1 / E|T|` of a Student-t with three degrees of freedom.
 const SCALE_OF_MEAN_ERROR: f64 = std::f64::consts::PI / (2.0 * 1.732_050_807_568_877_2);
-/// What a row leaves of the errors before it. Of .8 to .998 the best or nearly so on every stream that was tried.
-const KEPT: f64 = 0.95;
-/// Before the first row stands a pseudo-error, the stream's standard deviation times this (the mean error of a normal), that counts like one
-/// row. It fades with the rows, but not to nothing: a forecast that has been right for long must survive its first error.
+/// Decay of past errors per row. Of 0.8 to 0.998 the best or nearly so on every stream tried.
+const DECAY: f64 = 0.95;
+/// Before the first row there is one pseudo-error, this fraction of the stream's standard deviation (the mean absolute deviation of a normal).
+/// Its weight decays from that of one row to `PSEUDO_LEFT`, not to zero: a forecast that has long been exact must survive its first error.
 const PSEUDO_ERROR: f64 = 0.8;
 const PSEUDO_LEFT: f64 = 0.02;
 
-/// A forecast of one number.
-pub(crate) trait Point {
-    /// NaN where nothing can be said yet.
+pub trait PointForecast: Send {
+    const KIND: TrivialKind;
+
+    /// NaN where there is no forecast yet.
     fn predict(&self, x: &[f64]) -> f64;
     fn learn(&mut self, x: &[f64], y: f64, weight: f64);
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Tracked<P> {
+pub struct Tracked<P> {
     pub(crate) point: P,
-    /// Of the target, over everything seen.
+    /// Of the target, over all rows.
     pub(crate) scale: Scale,
-    /// Weights and absolute errors, fading.
+    /// Decaying sums of the weights and of the weighted absolute errors.
     pub(crate) n_errors: f64,
     pub(crate) sum_errors: f64,
 }
 
-impl<P: Point> Tracked<P> {
+impl<P: PointForecast> Tracked<P> {
     pub fn new(point: P) -> Self {
         Self { point, scale: Scale::new(1), n_errors: 0.0, sum_errors: 0.0 }
     }
 
-    /// The target's standard deviation; before it has varied, its magnitude.
+    /// The target's standard deviation; its magnitude while it is constant.
     fn unit(&self) -> f64 {
         let (variance, mean) = (self.scale.variance(0), self.scale.mean(0));
         if variance > 0.0 {
@@ -51,18 +54,24 @@ impl<P: Point> Tracked<P> {
     pub fn student_t(&self, x: &[f64]) -> StudentT {
         let predicted = self.point.predict(x);
         let location = if predicted.is_finite() { predicted } else { self.scale.mean(0) };
-        let pseudo = (1.0 - (1.0 - KEPT) * self.n_errors).max(PSEUDO_LEFT);
+        let pseudo = (1.0 - (1.0 - DECAY) * self.n_errors).max(PSEUDO_LEFT);
         let mean_error = (self.sum_errors + pseudo * PSEUDO_ERROR * self.unit()) / (self.n_errors + pseudo);
         StudentT { df: DF, location, scale: SCALE_OF_MEAN_ERROR * mean_error, noise_share: 1.0 }
     }
+}
 
-    pub fn observe(&mut self, x: &[f64], y: f64, weight: f64) -> f64 {
+impl<P: PointForecast> Member for Tracked<P> {
+    fn config(&self) -> MemberConfig {
+        P::KIND.into()
+    }
+
+    fn observe(&mut self, x: &[f64], y: f64, weight: f64) -> f64 {
         let forecast = self.student_t(x);
-        // No density can be claimed before two different targets have been seen: there is no unit for it.
+        // No density before two different targets have been seen: it would have no unit.
         let ln_density = if self.scale.variance(0) > 0.0 { weight * forecast.ln_density(y) } else { 0.0 };
-        let kept = libm::pow(KEPT, weight);
-        self.n_errors = kept * self.n_errors + weight;
-        self.sum_errors = kept * self.sum_errors + weight * (y - forecast.location).abs();
+        let decay = libm::pow(DECAY, weight);
+        self.n_errors = decay * self.n_errors + weight;
+        self.sum_errors = decay * self.sum_errors + weight * (y - forecast.location).abs();
         self.scale.observe(std::iter::once(y), weight);
         self.point.learn(x, y, weight);
         ln_density

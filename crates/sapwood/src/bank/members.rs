@@ -1,0 +1,71 @@
+//! The members of a bank, all of the same task.
+
+use super::member::{ClassificationMember, Forecaster, Member, MemberConfig, RegressionMember};
+use crate::config::Task;
+use crate::error::Result;
+use crate::rng::{Purpose, Stream};
+
+#[derive(Clone, Debug)]
+pub(crate) enum Members {
+    Regression(Vec<RegressionMember>),
+    Classification(Vec<ClassificationMember>),
+}
+
+impl Members {
+    pub fn new(task: Task, n_inputs: usize, n_classes: usize, configs: &[MemberConfig], seed: u64) -> Result<Self> {
+        // Each member has its own seed, so that replicas differ.
+        let seeded = configs.iter().zip(0..).map(|(config, ix)| (config, Stream::new(seed, ix, 0, Purpose::Member).seed()));
+        Ok(match task {
+            Task::Regression => {
+                Self::Regression(seeded.map(|(config, seed)| RegressionMember::new(config, n_inputs, seed)).collect::<Result<_>>()?)
+            }
+            Task::Classification => Self::Classification(
+                seeded.map(|(config, seed)| ClassificationMember::new(config, n_inputs, n_classes, seed)).collect::<Result<_>>()?,
+            ),
+        })
+    }
+
+    pub fn task(&self) -> Task {
+        match self {
+            Self::Regression(_) => Task::Regression,
+            Self::Classification(_) => Task::Classification,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Regression(members) => members.len(),
+            Self::Classification(members) => members.len(),
+        }
+    }
+
+    pub fn get(&self, ix: usize) -> Option<&dyn Member> {
+        match self {
+            Self::Regression(members) => members.get(ix).map(Forecaster::member),
+            Self::Classification(members) => members.get(ix).map(Forecaster::member),
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &dyn Member> {
+        (0..self.len()).filter_map(|ix| self.get(ix))
+    }
+
+    pub fn get_mut(&mut self, ix: usize) -> Option<&mut dyn Member> {
+        match self {
+            Self::Regression(members) => members.get_mut(ix).map(Forecaster::member_mut),
+            Self::Classification(members) => members.get_mut(ix).map(Forecaster::member_mut),
+        }
+    }
+
+    pub fn for_each_mut(&mut self, f: impl FnMut(&mut dyn Member)) {
+        match self {
+            Self::Regression(members) => members.iter_mut().map(Forecaster::member_mut).for_each(f),
+            Self::Classification(members) => members.iter_mut().map(Forecaster::member_mut).for_each(f),
+        }
+    }
+
+    /// How many of the latest targets the member with the most lags sees.
+    pub fn max_lags(&self) -> usize {
+        self.iter().map(|member| member.lags()).max().unwrap_or(0)
+    }
+}
