@@ -1,6 +1,6 @@
 //! The continuous ranked probability score of a mixture.
 
-use super::abreast::Abreast;
+use super::lanes::MixtureLanes;
 use super::solver::Solver;
 
 /// Where the quadrature stops, in units of the mixture's width.
@@ -16,11 +16,11 @@ impl Solver<'_> {
     }
 
     /// `integral F (1 - F)`, after `z = centre + width sinh(t)`.
-    fn half_mean_difference(&self, of: &Abreast) -> f64 {
+    fn half_mean_difference(&self, of: &MixtureLanes) -> f64 {
         /// Intervals to begin with and how often each may be halved.
         const N_START: i32 = 12;
         const DEPTH: u32 = 12;
-        let term = |t: f64| of.spread(self.centre + self.width * libm::sinh(t)) * libm::cosh(t);
+        let term = |t: f64| of.cdf_times_survival(self.centre + self.width * libm::sinh(t)) * libm::cosh(t);
         // Beyond the reach nothing is left of F (1 - F), even against the growth of cosh: one degree of freedom decays slowest, and not
         // at all, but then the score is infinite anyway.
         let mut reach = 2.0;

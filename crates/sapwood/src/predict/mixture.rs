@@ -1,6 +1,6 @@
 //! A finite mixture of Student-t distributions.
 
-use super::abreast::Abreast;
+use super::lanes::MixtureLanes;
 use super::{Moments, Solver, StudentT};
 use crate::num::special::student_t_cdf;
 use crate::num::{exp, ln, ln_sum_exp};
@@ -59,7 +59,7 @@ impl Mixture {
     pub fn ln_densities<const N: usize>(&self, y: [f64; N]) -> [f64; N] {
         /// A density below this may have lost digits on its way down.
         const FAINT: f64 = 1e-280;
-        let densities = Abreast::new(&self.components).densities(&y);
+        let densities = MixtureLanes::new(&self.components).densities(&y);
         std::array::from_fn(|ix| if densities[ix] > FAINT { ln(densities[ix]) } else { self.ln_density(y[ix]) })
     }
 

@@ -1,7 +1,7 @@
 //! Quantiles of a mixture: found on a coarse stand-in, then corrected on the exact distribution function.
 
 use super::Mixture;
-use super::abreast::Abreast;
+use super::lanes::MixtureLanes;
 use super::solver::Solver;
 use crate::num::special::normal_quantile;
 
@@ -85,7 +85,7 @@ impl Mixture {
 /// One step inverts the Taylor series of the distribution function to its third derivative, so that its error is of the fourth order in the
 /// length of the step. A step is the last one when the next term is below `tolerance` and no component is so narrow that it could hide
 /// between where the step began and where it ended.
-fn solve(of: &Abreast, level: f64, start: f64, width: f64, tolerance: f64) -> Option<f64> {
+fn solve(of: &MixtureLanes, level: f64, start: f64, width: f64, tolerance: f64) -> Option<f64> {
     const AT_MOST: usize = 40;
     /// Steps that are longer than this share of the density's details are not the series' to take.
     const TRUSTED: f64 = 0.4;
@@ -105,12 +105,12 @@ fn solve(of: &Abreast, level: f64, start: f64, width: f64, tolerance: f64) -> Op
             high = y;
         }
         let newton = miss / at.density;
-        let ratio = newton.abs() * (at.bend / at.density).sqrt();
+        let ratio = newton.abs() * (at.curvature_bound / at.density).sqrt();
         let (slope, curvature) = (at.slope / at.density, at.curvature / at.density);
         let step = newton * (1.0 - newton * (0.5 * slope - newton * (0.5 * slope * slope - curvature / 6.0)));
         let next = y + step;
         if ratio < TRUSTED && next > low && next < high {
-            let small = step.abs() <= HIDDEN * of.narrowest() || tolerance > EXACT;
+            let small = step.abs() <= HIDDEN * of.smallest_scale() || tolerance > EXACT;
             if next == y || (small && miss.abs() * ratio * ratio * ratio < tolerance) {
                 return Some(next);
             }

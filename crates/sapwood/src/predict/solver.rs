@@ -1,12 +1,12 @@
 //! A mixture made ready for questions that need its distribution function at many points.
 
 use super::Mixture;
-use super::abreast::Abreast;
+use super::lanes::MixtureLanes;
 
 pub struct Solver<'a> {
     pub(super) mixture: &'a Mixture,
-    pub(super) exact: Abreast,
-    stand_in: Option<Abreast>,
+    pub(super) exact: MixtureLanes,
+    stand_in: Option<MixtureLanes>,
     pub(super) centre: f64,
     pub(super) width: f64,
 }
@@ -14,8 +14,8 @@ pub struct Solver<'a> {
 impl<'a> Solver<'a> {
     pub fn new(mixture: &'a Mixture) -> Self {
         Self {
-            exact: Abreast::new(mixture.components()),
-            stand_in: mixture.coarse().map(|few| Abreast::new(&few)),
+            exact: MixtureLanes::new(mixture.components()),
+            stand_in: mixture.coarse().map(|few| MixtureLanes::new(&few)),
             centre: mixture.mean(),
             width: mixture.width(),
             mixture,
@@ -27,7 +27,7 @@ impl<'a> Solver<'a> {
     }
 
     /// The coarse stand-in, or the mixture itself where that has few components.
-    pub(super) fn rough(&self) -> &Abreast {
+    pub(super) fn rough(&self) -> &MixtureLanes {
         self.stand_in.as_ref().unwrap_or(&self.exact)
     }
 }
