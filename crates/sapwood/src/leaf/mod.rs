@@ -20,7 +20,7 @@ mod scale;
 pub use batch::Batch;
 pub use discriminant::{Covariance, Discriminant, DiscriminantFit, Ridge, Shape};
 pub use gaussian::{FixedPrior, Gaussian, GaussianFit, GaussianPrior, Pseudo};
-pub use multinomial::Multinomial;
+pub use multinomial::{Multinomial, class_count_ix};
 pub use origin::Origin;
 pub use scale::Scale;
 
@@ -32,10 +32,13 @@ use crate::split::Split;
 /// Subtracting this many times what remains costs half of the sixteen digits: such sums are recomputed from the points.
 pub const SWAMPED: f64 = 1e8;
 
+/// Where every vector of statistics holds the effective number of points.
+pub const N_POINTS: usize = 0;
+
 /// The effective number of points behind a vector of statistics.
 #[inline(always)]
 pub fn n_points(stats: &[f64]) -> f64 {
-    stats[0]
+    stats[N_POINTS]
 }
 
 /// A leaf's box clipped to the range of the inputs, and its volume relative to that range.
@@ -91,7 +94,8 @@ pub trait LeafModel: Clone + Send + Sync {
     /// Number of entries of a vector of statistics.
     fn stat_len(&self) -> usize;
 
-    /// The number of classes if the statistics are nothing but class counts, so that counting labels can replace summing statistics.
+    /// The number of classes if the statistics are nothing but class counts (see [`class_count_ix`]), so that counting labels can replace
+    /// summing statistics.
     fn counted_classes(&self) -> Option<usize> {
         None
     }

@@ -1,6 +1,7 @@
 //! Dividing retired statistics at a grow, as if the inputs of every class had been Gaussian: the split cuts each in two.
 
 use super::layout::{Covariance, Layout, Shape};
+use crate::leaf::{N_POINTS, n_points};
 use crate::num::cholesky::packed_ix;
 use crate::num::special::{normal_cdf, normal_pdf};
 
@@ -52,7 +53,7 @@ pub fn divide(layout: &Layout, retired: &[f64], dim: usize, cut: f64, left: &mut
             mean_left[i] = first[i] / n + slope[i] * mean_shift;
         }
         let n_left = n * mass;
-        left[0] += n_left;
+        left[N_POINTS] += n_left;
         left[layout.count(class)] = n_left;
         for (l, mean) in left[layout.first(class)].iter_mut().zip(&*mean_left) {
             *l = n_left * mean;
@@ -63,7 +64,7 @@ pub fn divide(layout: &Layout, retired: &[f64], dim: usize, cut: f64, left: &mut
         });
     }
     // The counts may add up to a rounding more than the whole, and the right child's mass is what is left of it.
-    left[0] = left[0].min(retired[0]);
+    left[N_POINTS] = n_points(left).min(n_points(retired));
 }
 
 pub fn scratch_len(layout: &Layout) -> usize {

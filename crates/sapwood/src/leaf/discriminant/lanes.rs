@@ -5,7 +5,7 @@ use pulp::{Arch, WithSimd};
 use super::nested::{BayesFactors, bayes_factors, space_len};
 use super::predict;
 use super::{Discriminant, DiscriminantFit};
-use crate::leaf::{Batch, LeafModel};
+use crate::leaf::{Batch, LeafModel, N_POINTS};
 use crate::num::lanes::{LANES, Lane};
 
 /// `ln Z` of each leaf of a batch.
@@ -66,7 +66,7 @@ impl WithSimd for Evidence<'_> {
             let (_, ln_mean) = bayes_factors(layout, &model.ridge.squares, stats, space).average(layout.covariance);
             // Rounding may have brought a count just below zero.
             let count = |ix: usize| stats[ix].map(|count| if count > 0.0 { count } else { 0.0 });
-            let ln_counts = model.counts.ln_z_lanes(count(0), (0..layout.n_classes).map(|class| count(layout.count(class))));
+            let ln_counts = model.counts.ln_z_lanes(count(N_POINTS), (0..layout.n_classes).map(|class| count(layout.count(class))));
             out.extend((0..n_leaves).map(|lane| ln_counts[lane] + ln_mean[lane]));
         }
     }

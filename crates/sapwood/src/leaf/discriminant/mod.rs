@@ -16,8 +16,8 @@ pub use layout::{Covariance, Shape};
 pub use ridge::Ridge;
 
 use super::gaussian::with_scratch;
-use super::multinomial::is_class;
-use super::{Batch, Bounds, ClassificationLeaf, EncodedPoints, LeafModel, Multinomial, SWAMPED, Scale};
+use super::multinomial::{CLASS, class_of, is_class};
+use super::{Batch, Bounds, ClassificationLeaf, EncodedPoints, LeafModel, Multinomial, N_POINTS, SWAMPED, Scale, n_points};
 use crate::config::Division;
 use crate::num::lanes::Lane;
 use crate::num::ln;
@@ -100,14 +100,14 @@ impl Discriminant {
 
     fn posterior<T>(&self, fit: &DiscriminantFit, origin: &[f64], point: &[f64], f: impl FnOnce(Posterior) -> T) -> T {
         with_scratch(predict::space_len(&self.layout, fit), |space| {
-            let x = point[1..].iter().zip(origin).map(|(x, o)| x - o);
+            let x = inputs_of(point).iter().zip(origin).map(|(x, o)| x - o);
             f(Posterior::new(&self.layout, fit, x, space))
         })
     }
 
     /// The mean of the inputs behind these statistics, as an encoded point of class 0.
     pub(crate) fn centre_of(&self, total: &[f64], origin: &[f64]) -> Vec<f64> {
-        let offset = |i: usize| if total[0] > 0.0 { self.sum_of(total, i) / total[0] } else { 0.0 };
+        let offset = |i: usize| if n_points(total) > 0.0 { self.sum_of(total, i) / n_points(total) } else { 0.0 };
         std::iter::once(0.0).chain((0..origin.len()).map(|i| origin[i] + offset(i))).collect()
     }
 
@@ -121,6 +121,12 @@ impl Discriminant {
         let ix = self.layout.shape.diagonal_ix(i);
         (0..self.layout.n_seconds()).map(|block| stats[self.layout.second(block)][ix]).sum()
     }
+}
+
+/// The inputs of an encoded point; its class comes before them.
+#[inline(always)]
+fn inputs_of(point: &[f64]) -> &[f64] {
+    &point[CLASS + 1..]
 }
 
 impl LeafModel for Discriminant {
@@ -142,8 +148,8 @@ impl LeafModel for Discriminant {
     }
 
     fn encode(&self, x: &[f64], y: f64, point: &mut [f64]) {
-        point[0] = y;
-        for (i, (value, out)) in x.iter().zip(&mut point[1..]).enumerate() {
+        point[CLASS] = y;
+        for (i, (value, out)) in x.iter().zip(&mut point[CLASS + 1..]).enumerate() {
             // An input that has been constant has no unit yet: how far out a first other value lies cannot be said.
             let has_unit = !self.ridge.follows || self.scale.n == 0.0 || self.scale.variance(i) > 0.0;
             *out = if has_unit { self.scale.hold(i, *value) } else { self.scale.mean(i) };
@@ -151,7 +157,7 @@ impl LeafModel for Discriminant {
     }
 
     fn could_encode(&self, point: &[f64], y: f64) -> bool {
-        is_class(point[0], self.layout.n_classes) && point[0] == y
+        is_class(point[CLASS], self.layout.n_classes) && point[CLASS] == y
     }
 
     fn origin(&self) -> Vec<f64> {
@@ -159,9 +165,9 @@ impl LeafModel for Discriminant {
     }
 
     fn observe(&self, stats: &mut [f64], origin: &[f64], point: &[f64], weight: f64) {
-        let class = point[0] as usize;
-        let x = &point[1..];
-        stats[0] += weight;
+        let class = class_of(point);
+        let x = inputs_of(point);
+        stats[N_POINTS] += weight;
         stats[self.layout.count(class)] += weight;
         for (sum, (x, o)) in stats[self.layout.first(class)].iter_mut().zip(x.iter().zip(origin)) {
             *sum += weight * (x - o);
@@ -193,16 +199,16 @@ impl LeafModel for Discriminant {
     }
 
     fn is_swamped(&self, left: &[f64], origin: &[f64], point: &[f64], weight: f64) -> bool {
-        weight > SWAMPED * left[0]
+        weight > SWAMPED * n_points(left)
             || (0..origin.len()).any(|i| {
-                let distance = point[i + 1] - origin[i];
+                let distance = inputs_of(point)[i] - origin[i];
                 weight * distance * distance > SWAMPED * (self.square_of(left, i) + self.ridge.squares[i])
             })
     }
 
     fn either_is_lost(&self, one: &[f64], other: &[f64]) -> bool {
         let is_lost = |found: &[f64], given: &[f64]| {
-            given[0] > SWAMPED * found[0]
+            n_points(given) > SWAMPED * n_points(found)
                 || (0..self.layout.n_inputs)
                     .any(|i| self.square_of(given, i) > SWAMPED * (self.square_of(found, i).max(0.0) + self.ridge.squares[i]))
         };
@@ -228,7 +234,7 @@ impl LeafModel for Discriminant {
         // A mean 1000 standard deviations from the origin costs six of sixteen digits. What counts is the spread that the ridge leaves, so
         // leaves that are narrow by the measure of the stream stay where their points' statistics are known.
         const FAR: f64 = 1e6;
-        let n = total[0];
+        let n = n_points(total);
         if n <= 0.0 {
             return None;
         }
@@ -245,7 +251,7 @@ impl LeafModel for Discriminant {
     }
 
     fn divide(&self, division: Division, retired: &[f64], origin: &[f64], split: &Split, share: f64, left: &mut [f64]) {
-        if division == Division::Proportional || retired[0] <= 0.0 {
+        if division == Division::Proportional || n_points(retired) <= 0.0 {
             for (l, r) in left.iter_mut().zip(retired) {
                 *l = share * r;
             }
@@ -261,7 +267,7 @@ impl LeafModel for Discriminant {
         let counted: f64 = self.counts_in(stats).sum();
         // Weights reach 1e12, and taking the last of them away leaves rounding of 1e-4.
         let slack = 1e-3 + 1e-9 * counted.abs();
-        let counts_ok = self.counts_in(stats).all(|count| count >= -slack) && (stats[0] - counted).abs() <= slack;
+        let counts_ok = self.counts_in(stats).all(|count| count >= -slack) && (n_points(stats) - counted).abs() <= slack;
         // No sum of squares is below that of as many points at their mean, but for rounding that a pseudo-observation drowns.
         let squares_ok = |i: usize| {
             let square = self.square_of(stats, i) + self.ridge.squares[i];
@@ -292,7 +298,7 @@ impl LeafModel for Discriminant {
 
     /// For weight 1 the `ln` of the class probability; a weight repeats what the inputs add to the multinomial leaf.
     fn ln_predictive(&self, fit: &DiscriminantFit, total: &[f64], origin: &[f64], point: &[f64], weight: f64) -> f64 {
-        let class = point[0] as usize;
+        let class = class_of(point);
         let alone = self.counts.probability(self.counts_in(total), class);
         let (by_means, by_covariances) = self.posterior(fit, origin, point, |posterior| posterior.of(class));
         let [w0, w1, w2] = fit.model_weights;

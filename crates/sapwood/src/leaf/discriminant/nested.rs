@@ -22,6 +22,7 @@
 //! each, whose logarithms add up, each with the weight of [`Shape::weight`].
 
 use super::layout::{Covariance, Layout, Shape};
+use crate::leaf::N_POINTS;
 use crate::num::cholesky::packed_ix;
 use crate::num::lanes::{exp_lanes, ln_gamma_lanes, ln_lanes};
 use crate::num::special::ln_gamma;
@@ -83,7 +84,7 @@ pub fn bayes_factors<const L: usize>(layout: &Layout, ridge: &[f64], stats: &[La
     let order = shape.order(p);
     let (strength, weight) = (strength(order), shape.weight(p));
     let Parts { mean, total, within, psi, class_scatter, distance } = Parts::new(layout, space);
-    let n = stats[0].map(|n| n.max(0.0));
+    let n = stats[N_POINTS].map(|n| n.max(0.0));
     scatter(layout, &n, stats, mean, total);
     // S_t* = Psi + S_t.
     let shrink = n.map(|n| strength / n.max(1.0));

@@ -14,6 +14,7 @@
 use super::DiscriminantFit;
 use super::layout::{Covariance, Layout, Shape};
 use super::nested::{K0, Parts, class_scatter_star, factor, ln_determinant_ratio, strength};
+use crate::leaf::n_points;
 use crate::num::cholesky::packed_ix;
 use crate::num::special::ln_gamma;
 use crate::num::{exp, ln};
@@ -67,7 +68,7 @@ pub fn prepare(layout: &Layout, pseudo_count: f64, stats: &[f64], fit: &mut Disc
     let entry = Entry::new(layout);
     let DiscriminantFit { factor: space, classes, df, .. } = fit;
     let (strength, weight) = (strength(shape.order(p)), shape.weight(p));
-    *df = weight * (strength + stats[0].max(0.0) + 1.0);
+    *df = weight * (strength + n_points(stats).max(0.0) + 1.0);
     let Parts { mean, total, within, psi, distance, .. } = Parts::<1>::new(layout, space.as_chunks_mut().0);
     into_solver(shape, p, within.as_flattened_mut());
 

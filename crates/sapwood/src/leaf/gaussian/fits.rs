@@ -3,7 +3,7 @@
 use pulp::{Arch, WithSimd};
 
 use super::{Gaussian, GaussianFit};
-use crate::leaf::LeafModel;
+use crate::leaf::{LeafModel, n_points};
 use crate::num::cholesky::packed_ix;
 use crate::num::lanes::{LANES, Lane};
 
@@ -58,7 +58,7 @@ impl WithSimd for Kernel<'_> {
                 m => factor(lanes, m),
             };
             for (lane, (((total, origin), fit), supported)) in each.zip(fits).zip(supported).enumerate() {
-                fit.df = model.prior.df(total[0], m);
+                fit.df = model.prior.df(n_points(total), m);
                 fit.sum_of_squares = lanes[packed_ix(m, m)][lane].max(model.prior.sum_of_squares_floor());
                 *supported = good[lane] > 0.0 && fit.df > 0.0 && fit.sum_of_squares > 0.0;
                 if *supported {

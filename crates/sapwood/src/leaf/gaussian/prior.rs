@@ -1,7 +1,7 @@
 //! Priors of Gaussian leaves, as pseudo-data: an augmented moment matrix about a centre, plus constants.
 
-use super::shift_moments;
-use crate::leaf::Scale;
+use super::moments::{product_ix, shift};
+use crate::leaf::{N_POINTS, Scale};
 use crate::num::cholesky::{backward_solve, factor_leading, forward_solve, ln_det, packed_ix, packed_len};
 use crate::num::ln;
 use crate::num::special::ln_gamma;
@@ -97,7 +97,7 @@ impl GaussianPrior {
             }
         } else {
             let mut shifted = pseudo.moments.clone();
-            shift_moments(&mut shifted, &pseudo.centre, origin);
+            shift(&mut shifted, &pseudo.centre, origin);
             for (a, b) in moments.iter_mut().zip(&shifted) {
                 *a += b;
             }
@@ -187,21 +187,21 @@ impl Pseudo {
 
         // Moments about the mean: first moments vanish; the target's row holds what the line predicts.
         let mut moments = vec![0.0; packed_len(m + 1)];
-        moments[0] = STRENGTH;
+        moments[N_POINTS] = STRENGTH;
         let spread = |i: usize| if sd(i) > 0.0 { sd(i) } else { PINNED * scale.mean(i).abs().max(1.0) };
         let target_sd = unit.sqrt();
         for i in 0..q {
             for j in 0..=i {
-                moments[packed_ix(i + 1, j + 1)] = STRENGTH * correlation[packed_ix(i, j)] * spread(i) * spread(j);
+                moments[product_ix(i, j)] = STRENGTH * correlation[packed_ix(i, j)] * spread(i) * spread(j);
             }
         }
         let mut quadratic = 0.0;
         for i in 0..q {
             let predicted: f64 = (0..q).map(|j| correlation[packed_ix(i.max(j), i.min(j))] * slope[j]).sum();
-            moments[packed_ix(m, i + 1)] = STRENGTH * predicted * spread(i) * target_sd;
+            moments[product_ix(q, i)] = STRENGTH * predicted * spread(i) * target_sd;
             quadratic += predicted * slope[i];
         }
-        moments[packed_ix(m, m)] = STRENGTH * quadratic * unit + noise;
+        moments[product_ix(q, q)] = STRENGTH * quadratic * unit + noise;
 
         let ln_correlation = ln_det(&factor, q);
         let ln_spread: f64 = (0..q).map(|i| ln(spread(i))).sum();

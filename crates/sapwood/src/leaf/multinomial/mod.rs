@@ -8,7 +8,7 @@ mod tests;
 
 use pulp::{Arch, WithSimd};
 
-use super::{Batch, Bounds, ClassificationLeaf, EncodedPoints, LeafModel, SWAMPED};
+use super::{Batch, Bounds, ClassificationLeaf, EncodedPoints, LeafModel, N_POINTS, SWAMPED, n_points};
 use crate::config::Division;
 use crate::num::lanes::{Lane, ln_gamma_parts_lanes, ln_lanes};
 use crate::num::ln;
@@ -138,9 +138,24 @@ fn add_ln_ratio<const L: usize>(mut sum: [f64; L], mut numerator: [f64; L], deno
     sum
 }
 
-/// The class counts in a statistic vector.
-fn counts_in(stats: &[f64]) -> impl Iterator<Item = f64> + Clone {
-    stats[1..].iter().copied()
+/// The class counts in a vector of statistics, or in lanes of them.
+#[inline(always)]
+fn counts_in<T: Copy>(stats: &[T]) -> impl Iterator<Item = T> + Clone {
+    stats[class_count_ix(0)..].iter().copied()
+}
+
+/// Where a vector of statistics that are nothing but class counts holds the count of a class.
+#[inline(always)]
+pub const fn class_count_ix(class: usize) -> usize {
+    1 + class
+}
+
+/// Where an encoded point holds its class.
+pub(super) const CLASS: usize = 0;
+
+#[inline(always)]
+pub(super) fn class_of(point: &[f64]) -> usize {
+    point[CLASS] as usize
 }
 
 impl LeafModel for Multinomial {
@@ -152,7 +167,7 @@ impl LeafModel for Multinomial {
     }
 
     fn stat_len(&self) -> usize {
-        1 + self.n_classes
+        class_count_ix(self.n_classes)
     }
 
     fn counted_classes(&self) -> Option<usize> {
@@ -164,11 +179,11 @@ impl LeafModel for Multinomial {
     }
 
     fn encode(&self, _x: &[f64], y: f64, point: &mut [f64]) {
-        point[0] = y;
+        point[CLASS] = y;
     }
 
     fn could_encode(&self, point: &[f64], y: f64) -> bool {
-        is_class(point[0], self.n_classes) && point[0] == y
+        is_class(point[CLASS], self.n_classes) && point[CLASS] == y
     }
 
     fn origin(&self) -> Vec<f64> {
@@ -177,17 +192,18 @@ impl LeafModel for Multinomial {
 
     #[inline]
     fn observe(&self, stats: &mut [f64], _origin: &[f64], point: &[f64], weight: f64) {
-        stats[0] += weight;
-        stats[1 + point[0] as usize] += weight;
+        stats[N_POINTS] += weight;
+        stats[class_count_ix(class_of(point))] += weight;
     }
 
     fn is_swamped(&self, left: &[f64], _origin: &[f64], _point: &[f64], weight: f64) -> bool {
-        weight > SWAMPED * left[0]
+        weight > SWAMPED * n_points(left)
     }
 
     /// Counts are summed without rounding, or with one that the pseudo-counts drown.
     fn either_is_lost(&self, one: &[f64], other: &[f64]) -> bool {
-        one[0] > SWAMPED * other[0] || other[0] > SWAMPED * one[0]
+        let (one, other) = (n_points(one), n_points(other));
+        one > SWAMPED * other || other > SWAMPED * one
     }
 
     fn shift(&self, _stats: &mut [f64], _from: &[f64], _to: &[f64]) {}
@@ -207,9 +223,9 @@ impl LeafModel for Multinomial {
     }
 
     fn are_possible(&self, stats: &[f64], _origin: &[f64]) -> bool {
-        let n: f64 = stats[1..].iter().sum();
+        let n: f64 = counts_in(stats).sum();
         let slack = 1e-9 * (1.0 + n.abs());
-        stats[1..].iter().all(|count| *count >= -slack) && (stats[0] - n).abs() <= slack
+        counts_in(stats).all(|count| count >= -slack) && (n_points(stats) - n).abs() <= slack
     }
 
     fn ln_z_batch(&self, batch: &mut Batch, _scratch: &mut Vec<Lane>, out: &mut Vec<f64>) {
@@ -229,7 +245,7 @@ impl LeafModel for Multinomial {
     }
 
     fn ln_predictive(&self, _fit: &(), total: &[f64], _origin: &[f64], point: &[f64], weight: f64) -> f64 {
-        self.ln_repeated(counts_in(total), point[0] as usize, weight)
+        self.ln_repeated(counts_in(total), class_of(point), weight)
     }
 
     /// The entropy of the class probabilities, the same for all points of the leaf.
@@ -271,7 +287,7 @@ impl WithSimd for Kernel<'_> {
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
         let Self { model, batch, out } = self;
         for (_, stats, n_leaves) in batch.blocks() {
-            out.extend_from_slice(&model.ln_z_of_counts(stats[1..].iter().copied())[..n_leaves]);
+            out.extend_from_slice(&model.ln_z_of_counts(counts_in(stats))[..n_leaves]);
         }
     }
 }
