@@ -152,7 +152,7 @@ impl LeafModel for Discriminant {
         for (i, (value, out)) in x.iter().zip(&mut point[CLASS + 1..]).enumerate() {
             // An input that has been constant has no unit yet: how far out a first other value lies cannot be said.
             let has_unit = !self.ridge.follows || self.scale.n == 0.0 || self.scale.variance(i) > 0.0;
-            *out = if has_unit { self.scale.hold(i, *value) } else { self.scale.mean(i) };
+            *out = if has_unit { self.scale.impute_and_clip(i, *value) } else { self.scale.mean(i) };
         }
     }
 

@@ -86,22 +86,7 @@ pub fn bayes_factors<const L: usize>(layout: &Layout, ridge: &[f64], stats: &[La
     let Parts { mean, total, within, psi, class_scatter, distance } = Parts::new(layout, space);
     let n = stats[N_POINTS].map(|n| n.max(0.0));
     scatter(layout, &n, stats, mean, total);
-    // S_t* = Psi + S_t.
-    let shrink = n.map(|n| strength / n.max(1.0));
-    if covariance == Covariance::ByClass {
-        for (psi, scatter) in psi.iter_mut().zip(&*total) {
-            for lane in 0..L {
-                psi[lane] = shrink[lane] * scatter[lane];
-            }
-        }
-        add_ridge(shape, ridge, psi);
-    }
-    for entry in total.iter_mut() {
-        for lane in 0..L {
-            entry[lane] *= 1.0 + shrink[lane];
-        }
-    }
-    add_ridge(shape, ridge, total);
+    add_prior(layout, ridge, &n, total, psi);
     within.copy_from_slice(total);
 
     // The product of (1 + n_c/k0), with logs taken out where it grows too far.
@@ -182,6 +167,27 @@ fn take_square<const L: usize>(shape: Shape, matrix: &mut [Lane<L>], v: &[Lane<L
             }
         }
     }
+}
+
+/// Turn `S_t` into `S_t* = Psi + S_t`, and compute `Psi` where classes have covariances of their own.
+#[inline(always)]
+fn add_prior<const L: usize>(layout: &Layout, ridge: &[f64], n: &Lane<L>, total: &mut [Lane<L>], psi: &mut [Lane<L>]) {
+    let strength = strength(layout.shape.order(layout.n_inputs));
+    let shrink = n.map(|n| strength / n.max(1.0));
+    if layout.covariance == Covariance::ByClass {
+        for (psi, scatter) in psi.iter_mut().zip(&*total) {
+            for lane in 0..L {
+                psi[lane] = shrink[lane] * scatter[lane];
+            }
+        }
+        add_ridge(layout.shape, ridge, psi);
+    }
+    for entry in total.iter_mut() {
+        for lane in 0..L {
+            entry[lane] *= 1.0 + shrink[lane];
+        }
+    }
+    add_ridge(layout.shape, ridge, total);
 }
 
 #[inline(always)]

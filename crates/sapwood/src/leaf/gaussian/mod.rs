@@ -156,7 +156,7 @@ impl LeafModel for Gaussian {
 
     fn encode(&self, x: &[f64], y: f64, point: &mut [f64]) {
         for (i, (value, out)) in x[..self.n_regressors].iter().zip(point.iter_mut()).enumerate() {
-            *out = self.scale.hold(i, *value);
+            *out = self.scale.impute_and_clip(i, *value);
         }
         point[self.n_regressors] = y;
     }
