@@ -1,9 +1,9 @@
 //! The scores of active discarding.
 
 use super::*;
-use crate::pool::Pool;
 
-/// ALC is by definition the predictive variance that a point removes, summed over the box; three Gauss points a side integrate it exactly.
+/// ALC is the predictive variance that a point removes, integrated over the box. Three Gauss-Legendre nodes per dimension integrate it exactly.
+/// Fails if a term of the closed form is missing.
 #[test]
 fn alc_is_the_variance_that_a_point_removes() {
     const NODES: [(f64, f64); 3] = [(-0.774_596_669_241_483_4, 5.0 / 18.0), (0.0, 8.0 / 18.0), (0.774_596_669_241_483_4, 5.0 / 18.0)];
@@ -12,16 +12,13 @@ fn alc_is_the_variance_that_a_point_removes() {
     let stats = stats_of(&model, &origin, &points(2, 12, 71), 1.0);
     let before = fit_of(&model, &stats, &origin);
     let (lo, hi, volume) = ([1.0, 2.5], [4.0, 6.0], 0.3);
-    // More than fill the lanes once.
+    // More points than lanes.
     let asked = points(2, 11, 72);
-    let mut pool = Pool::new(2, 3);
-    let slots: Vec<u32> = (1..)
-        .zip(&asked)
-        .map(|(arrival, point)| pool.insert(&point[..2], point[2], 1.0, arrival, |out| out.copy_from_slice(point)))
-        .collect();
+    let (values, slots): (Vec<f64>, Vec<u32>) = (asked.concat(), (0..11).collect());
+    let encoded = EncodedPoints::new(&values, model.point_len(), &slots);
     let bounds = Bounds { lower: lo.to_vec(), upper: hi.to_vec(), volume };
     let mut scores = Vec::new();
-    model.discard_scores(&before, &[], &origin, &bounds, pool.encoded(&slots), &mut scores);
+    model.discard_scores(&before, &[], &origin, &bounds, encoded, &mut scores);
     assert_eq!(scores.len(), asked.len());
     for (point, score) in asked.iter().zip(scores) {
         let mut more = stats.clone();
