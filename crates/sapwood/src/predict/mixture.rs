@@ -23,7 +23,7 @@ impl Mixture {
         self.components.clear();
     }
 
-    /// A component of no weight is no component: its moments may be infinite.
+    /// Components of weight 0 are dropped, because their moments may be infinite.
     pub fn push(&mut self, weight: f64, dist: StudentT) {
         if weight > 0.0 {
             self.components.push(Component { weight, dist });
@@ -55,20 +55,20 @@ impl Mixture {
         ln_sum_exp(self.components.iter().map(|c| ln(c.weight) + c.dist.ln_density(y)))
     }
 
-    /// `ln` density at several points, all components abreast.
+    /// `ln` density at several points, computed in SIMD lanes.
     pub fn ln_densities<const N: usize>(&self, y: [f64; N]) -> [f64; N] {
-        /// A density below this may have lost digits on its way down.
+        /// Smaller densities may have lost precision to underflow.
         const FAINT: f64 = 1e-280;
         let densities = MixtureLanes::new(&self.components).densities(&y);
         std::array::from_fn(|ix| if densities[ix] > FAINT { ln(densities[ix]) } else { self.ln_density(y[ix]) })
     }
 
-    /// Bring locations into a range.
+    /// Clamp the locations to a range.
     pub fn hold(&mut self, low: f64, high: f64) {
         self.components.iter_mut().for_each(|c| c.dist.location = c.dist.location.clamp(low, high));
     }
 
-    /// Move the mean, and divide all distances from it by a factor.
+    /// Shift the mean, and divide all distances from it by a factor.
     pub fn move_and_sharpen(&mut self, distance: f64, factor: f64) {
         if distance == 0.0 && factor == 1.0 {
             return;
@@ -88,7 +88,7 @@ impl Mixture {
         self.components.iter().map(|c| c.weight * c.dist.cdf(y)).sum()
     }
 
-    /// `(F, 1 - F)`, each to its own last digits.
+    /// `(F, 1 - F)`, each with full relative precision.
     pub(super) fn tails(&self, y: f64) -> (f64, f64) {
         self.components.iter().fold((0.0, 0.0), |(below, above), c| {
             let t = (y - c.dist.location) / c.dist.scale;
