@@ -29,7 +29,7 @@ use crate::num::lanes::Lane;
 use crate::predict::StudentT;
 use crate::split::Split;
 
-/// Subtracting this many times what remains costs half of the sixteen digits: such sums are recomputed from the points.
+/// Where a sum loses a term this many times as large as the remainder, half of the sixteen digits are gone, and it is recomputed from the points.
 pub const SWAMPED: f64 = 1e8;
 
 /// Where every vector of statistics holds the effective number of points.
@@ -100,7 +100,7 @@ pub trait LeafModel: Clone + Send + Sync {
         None
     }
 
-    /// Update the running scale of the stream. True if the prior changed with it, so that every cached fit is stale.
+    /// Update the running scale of the stream. True if the prior changed with it, which makes every cached fit stale.
     fn track(&mut self, x: &[f64], y: f64, weight: f64) -> bool;
     /// The values of an observation that the leaf uses; missing inputs are imputed and extreme ones clipped here.
     fn encode(&self, x: &[f64], y: f64, point: &mut [f64]);

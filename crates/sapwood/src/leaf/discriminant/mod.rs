@@ -1,9 +1,9 @@
 //! Discriminant analysis in a leaf: class counts, class means and a covariance, nested with the multinomial leaf.
 //!
-//! The evidence is that of the classes given the inputs: the multinomial leaf's, times the mean over the nested models of the density that
-//! they give the inputs relative to a single Gaussian (see [`nested`]). A leaf whose inputs say nothing of the class is worth half a
-//! multinomial leaf, so that the two can be compared; and what it predicts (see [`predict`]) is averaged over the same models, so
-//! that probabilities are never clipped and fall back to the class frequencies where the inputs do not help.
+//! The evidence is that of the classes given the inputs: the evidence of the multinomial leaf times the mean over the nested models of the
+//! density of the inputs relative to a single Gaussian (see [`nested`]). Where the inputs say nothing about the class, this is half the
+//! evidence of a multinomial leaf, so the two are comparable. Predictions (see [`predict`]) are averaged over the same models: they need no
+//! clipping and fall back to the class frequencies where the inputs do not help.
 
 mod divide;
 mod lanes;
@@ -26,13 +26,13 @@ use layout::Layout;
 use nested::{bayes_factors, space_len};
 use predict::Posterior;
 
-/// Beyond this many inputs covariances are diagonal.
-const MOST_FULL: usize = 20;
+/// With more inputs than this, covariances are diagonal.
+const MAX_FULL: usize = 20;
 
 /// The posterior of a discriminant leaf.
 #[derive(Debug, Default)]
 pub struct DiscriminantFit {
-    /// Twice the power of the density of an input.
+    /// Twice the exponent of the density of an input.
     df: f64,
     /// Mean and factors of the scatter matrices.
     factor: Vec<f64>,
@@ -67,7 +67,7 @@ pub struct Discriminant {
 impl Discriminant {
     pub fn new(n_inputs: usize, n_classes: usize, covariance: Covariance, dirichlet: Option<f64>) -> Self {
         let scale = Scale::new(n_inputs);
-        let shape = if n_inputs > MOST_FULL { Shape::Diagonal } else { Shape::Full };
+        let shape = if n_inputs > MAX_FULL { Shape::Diagonal } else { Shape::Full };
         Self {
             layout: Layout { n_classes, n_inputs, covariance, shape },
             counts: Multinomial::new(n_classes, dirichlet),
@@ -76,9 +76,12 @@ impl Discriminant {
         }
     }
 
-    /// With a ridge that does not follow the stream.
+    /// Use a ridge that does not follow the stream.
     pub fn with_ridge(self, squares: Vec<f64>) -> Self {
-        assert!(squares.len() == self.layout.n_inputs && squares.iter().all(|square| *square > 0.0), "one positive square an input");
+        assert!(
+            squares.len() == self.layout.n_inputs && squares.iter().all(|square| *square > 0.0),
+            "the ridge must have one positive entry per input"
+        );
         Self { ridge: Ridge::fixed(squares), ..self }
     }
 
@@ -116,7 +119,7 @@ impl Discriminant {
         (0..self.layout.n_classes).map(|class| stats[self.layout.first(class).start + i]).sum()
     }
 
-    /// Sum over the blocks of second moments of their diagonal entry for an input.
+    /// Sum over the blocks of second moments of an input's diagonal entry.
     fn square_of(&self, stats: &[f64], i: usize) -> f64 {
         let ix = self.layout.shape.diagonal_ix(i);
         (0..self.layout.n_seconds()).map(|block| stats[self.layout.second(block)][ix]).sum()
@@ -150,9 +153,9 @@ impl LeafModel for Discriminant {
     fn encode(&self, x: &[f64], y: f64, point: &mut [f64]) {
         point[CLASS] = y;
         for (i, (value, out)) in x.iter().zip(&mut point[CLASS + 1..]).enumerate() {
-            // An input that has been constant has no unit yet: how far out a first other value lies cannot be said.
-            let has_unit = !self.ridge.follows || self.scale.n == 0.0 || self.scale.variance(i) > 0.0;
-            *out = if has_unit { self.scale.impute_and_clip(i, *value) } else { self.scale.mean(i) };
+            // An input that has been constant has no scale yet, so the first different value cannot be judged.
+            let has_scale = !self.ridge.follows || self.scale.n == 0.0 || self.scale.variance(i) > 0.0;
+            *out = if has_scale { self.scale.impute_and_clip(i, *value) } else { self.scale.mean(i) };
         }
     }
 
@@ -193,9 +196,9 @@ impl LeafModel for Discriminant {
     }
 
     fn caches_point_stats(&self) -> bool {
-        // A point touches the second moments and one class: with more classes than that is worth, adding whole rows costs more.
-        const AT_MOST: usize = 256;
-        self.stat_len() <= AT_MOST && self.layout.n_classes <= 4
+        // A point changes the second moments and one class; with many classes, adding whole rows would cost more than that.
+        const MAX_LEN: usize = 256;
+        self.stat_len() <= MAX_LEN && self.layout.n_classes <= 4
     }
 
     fn is_swamped(&self, left: &[f64], origin: &[f64], point: &[f64], weight: f64) -> bool {
@@ -231,8 +234,8 @@ impl LeafModel for Discriminant {
     }
 
     fn better_origin(&self, total: &[f64], origin: &[f64]) -> Option<Vec<f64>> {
-        // A mean 1000 standard deviations from the origin costs six of sixteen digits. What counts is the spread that the ridge leaves, so
-        // leaves that are narrow by the measure of the stream stay where their points' statistics are known.
+        // A mean 1000 standard deviations from the origin costs six of sixteen digits. The spread includes the ridge, so that leaves
+        // that are narrow on the scale of the stream keep the origin for which point statistics are cached.
         const FAR: f64 = 1e6;
         let n = n_points(total);
         if n <= 0.0 {
@@ -265,10 +268,10 @@ impl LeafModel for Discriminant {
 
     fn are_possible(&self, stats: &[f64], _origin: &[f64]) -> bool {
         let counted: f64 = self.counts_in(stats).sum();
-        // Weights reach 1e12, and taking the last of them away leaves rounding of 1e-4.
+        // Weights reach 1e12; removing the last of them leaves a rounding error of 1e-4.
         let slack = 1e-3 + 1e-9 * counted.abs();
         let counts_ok = self.counts_in(stats).all(|count| count >= -slack) && (n_points(stats) - counted).abs() <= slack;
-        // No sum of squares is below that of as many points at their mean, but for rounding that a pseudo-observation drowns.
+        // A sum of squares is at least that of equally many points at their mean, up to a rounding error below one pseudo-observation.
         let squares_ok = |i: usize| {
             let square = self.square_of(stats, i) + self.ridge.squares[i];
             square >= 0.0 && self.sum_of(stats, i).powi(2) <= (1.0 + 1e-6) * square * (counted + 1.0)
@@ -291,12 +294,12 @@ impl LeafModel for Discriminant {
         supported.fill(true);
     }
 
-    /// The evidence is relative to what one Gaussian says of the inputs; the predictive is of the class alone.
+    /// The evidence is relative to one Gaussian density of the inputs; the predictive is that of the class alone.
     fn evidence_predicts(&self) -> bool {
         false
     }
 
-    /// For weight 1 the `ln` of the class probability; a weight repeats what the inputs add to the multinomial leaf.
+    /// For weight 1 the `ln` of the class probability; other weights scale the contribution of the inputs to that of the multinomial leaf.
     fn ln_predictive(&self, fit: &DiscriminantFit, total: &[f64], origin: &[f64], point: &[f64], weight: f64) -> f64 {
         let class = class_of(point);
         let alone = self.counts.probability(self.counts_in(total), class);
@@ -309,7 +312,7 @@ impl LeafModel for Discriminant {
         self.counts.ln_repeated(self.counts_in(total), class, weight) + weight * (ln_probability - ln(alone))
     }
 
-    /// The entropy of the class frequencies: the inputs' contribution differs between points, but a leaf is discarded from as a whole.
+    /// The entropy of the class frequencies, the same for all points: the rule ranks leaves, so the inputs of a point are ignored.
     fn discard_scores(
         &self,
         _fit: &DiscriminantFit,

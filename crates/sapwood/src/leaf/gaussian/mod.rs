@@ -6,8 +6,8 @@
 //! `G* = G + L0`, `beta = G*^-1 (b + L0 b0)`, `S = nu0 s0 + q + b0' L0 b0 - beta' G* beta`, `df = nu0 + n`,
 //! `ln Z = -n/2 ln(2 pi) + 1/2 ln|L0| - 1/2 ln|G*| + lnG(df/2) - lnG(nu0/2) + nu0/2 ln(nu0 s0/2) - df/2 ln(S/2)`.
 //!
-//! The prior acts as pseudo-data, so it is itself an augmented moment matrix, added before factoring. One Cholesky factorisation of the sum
-//! then gives everything: `|G*|` from the first `m` pivots, `S` as the Schur complement of the last, and the mean and leverage at any
+//! The prior acts as pseudo-data: it is itself an augmented moment matrix, added before factoring. One Cholesky factorisation of the sum
+//! gives everything: `|G*|` from the first `m` pivots, `S` as the Schur complement of the last, and the mean and leverage at any
 //! input by one forward solve.
 
 mod alc;
@@ -79,12 +79,12 @@ impl Gaussian {
         self.n_regressors + 1
     }
 
-    /// False until two different targets have been seen: no density can be claimed without a unit.
-    fn has_unit(&self) -> bool {
+    /// False until two different targets have been seen: without a scale there is no density.
+    fn has_scale(&self) -> bool {
         matches!(self.prior, GaussianPrior::Fixed(_)) || self.scale.variance(self.n_regressors) > 0.0
     }
 
-    /// Factor total + prior into `factor` and return `(df, S)`; none if the prior cannot support so little data.
+    /// Factor total + prior into `factor` and return `(df, S)`; `None` if the (improper) prior does not support so little data.
     fn posterior(&self, total: &[f64], origin: &[f64], factor: &mut Vec<f64>) -> Option<(f64, f64)> {
         let m = self.n_coefficients();
         factor.clear();
@@ -131,7 +131,7 @@ impl Gaussian {
     }
 }
 
-/// Run `f` on a zeroed slice of length `len`, on the stack for every model of ordinary size.
+/// Run `f` on a zeroed slice of length `len`, which is on the stack unless it is long.
 pub(super) fn with_scratch<T>(len: usize, f: impl FnOnce(&mut [f64]) -> T) -> T {
     const ON_STACK: usize = 32;
     if len <= ON_STACK { f(&mut [0.0; ON_STACK][..len]) } else { f(&mut vec![0.0; len]) }
@@ -175,9 +175,9 @@ impl LeafModel for Gaussian {
     }
 
     fn caches_point_stats(&self) -> bool {
-        /// Two kilobytes a point: beyond that the sums are no longer read from the cache.
-        const AT_MOST: usize = 256;
-        self.n_regressors > 0 && self.stat_len() <= AT_MOST
+        /// Two kilobytes per point; larger statistics no longer fit into the processor's cache.
+        const MAX_LEN: usize = 256;
+        self.n_regressors > 0 && self.stat_len() <= MAX_LEN
     }
 
     fn is_swamped(&self, left: &[f64], origin: &[f64], point: &[f64], weight: f64) -> bool {
@@ -194,14 +194,14 @@ impl LeafModel for Gaussian {
     }
 
     fn better_origin(&self, total: &[f64], origin: &[f64]) -> Option<Vec<f64>> {
-        // A mean 1000 standard deviations from the origin costs six of sixteen digits; a constant column is left alone once it is centred.
+        // A mean 1000 standard deviations from the origin costs six of sixteen digits. A constant column is left alone once it is centred.
         const FAR: f64 = 1e6;
         let moments = Moments(total);
         let n = moments.n();
         if n <= 0.0 {
             return None;
         }
-        // The same question without a division, and with room for its rounding, answers most of them.
+        // The same test without a division and with a margin for rounding settles most cases.
         let surely_near = |i: &usize| {
             let sum = moments.sum(*i);
             sum * sum * (1.0 + FAR) * (1.0 + 1e-9) <= FAR * n * moments.sum_of_squares(*i)
@@ -254,14 +254,14 @@ impl LeafModel for Gaussian {
                 true
             }
             None => {
-                // The improper prior has no posterior here. Moves must leave this state; until they do, predict under the proper prior.
+                // The improper prior has no posterior here. Until moves leave this state, predict under the proper prior.
                 let fallback = Gaussian { prior: self.prior.proper_fallback(&self.scale), ..self.clone() };
-                let known = fallback.posterior(total, origin, &mut fit.factor);
-                // Moments that rounding has made impossible count as none.
-                let nothing = vec![0.0; total.len()];
-                let alone = known.or_else(|| fallback.posterior(&nothing, origin, &mut fit.factor));
-                // An origin absurdly far from the stream's centre loses even the prior; what is left is to say so with a wide guess there.
-                (fit.df, fit.sum_of_squares) = alone.unwrap_or_else(|| {
+                let with_data = fallback.posterior(total, origin, &mut fit.factor);
+                // Ignore moments that rounding has made impossible.
+                let no_points = vec![0.0; total.len()];
+                let posterior = with_data.or_else(|| fallback.posterior(&no_points, origin, &mut fit.factor));
+                // With an origin extremely far from the centre of the stream even the prior is lost to rounding: fall back to a wide predictive.
+                (fit.df, fit.sum_of_squares) = posterior.unwrap_or_else(|| {
                     let m = self.n_coefficients();
                     fit.factor.clear();
                     fit.factor.resize(total.len(), 0.0);
@@ -277,14 +277,14 @@ impl LeafModel for Gaussian {
         fits::fit_rows(self, totals, origins, scratch, fits, supported);
     }
 
-    /// Without a unit there is no density to speak of.
+    /// Without a scale there is no density.
     fn evidence_predicts(&self) -> bool {
-        self.has_unit()
+        self.has_scale()
     }
 
-    /// `ln Z(stats + weight * point) - ln Z(stats)`, by a rank-one change; for weight 1 the Student-t density.
+    /// `ln Z(stats + weight * point) - ln Z(stats)`, by a rank-one update; for weight 1 the Student-t density.
     fn ln_predictive(&self, fit: &GaussianFit, _total: &[f64], origin: &[f64], point: &[f64], weight: f64) -> f64 {
-        if !self.has_unit() {
+        if !self.has_scale() {
             return 0.0;
         }
         let (location, leverage) = self.locate(fit, origin, point);
