@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Inverse and `ln |A|` by Gauss-Jordan elimination on a full matrix: nothing shared with the packed factors.
+/// Inverse and `ln |A|` by Gauss-Jordan elimination on a full matrix.
 pub(super) fn invert(mut a: Vec<Vec<f64>>) -> (Vec<Vec<f64>>, f64) {
     let n = a.len();
     let mut ln_det = 0.0;
@@ -25,7 +25,7 @@ pub(super) fn invert(mut a: Vec<Vec<f64>>) -> (Vec<Vec<f64>>, f64) {
     (inverse, ln_det)
 }
 
-/// `(beta, G*^-1, S, df, ln Z)` written out from the definition, from the points themselves.
+/// `(beta, G*^-1, S, df, ln Z)` by their definitions, from the points themselves.
 pub(super) struct Dense {
     pub(super) beta: Vec<f64>,
     pub(super) inverse: Vec<Vec<f64>>,

@@ -9,7 +9,7 @@ fn split(dim: u32, cut: f64) -> Split {
     Split { dim, nan_left: true, cut }
 }
 
-/// The smallest eigenvalue is not below `-tolerance` relative to the diagonal: a Cholesky factor exists after so small a ridge.
+/// Whether a Cholesky factor exists after adding a ridge of `tolerance` times the diagonal.
 fn is_semi_definite(stats: &[f64], order: usize, diagonal: &[f64], tolerance: f64) -> bool {
     let mut ridged = stats.to_vec();
     for i in 0..order {
@@ -18,9 +18,9 @@ fn is_semi_definite(stats: &[f64], order: usize, diagonal: &[f64], tolerance: f6
     factor_leading(&mut ridged, order, order)
 }
 
-/// Null: retired points are Gaussian. The parts of 200,000 simulated points must be those that the division computes, to sampling error:
-/// a mean of 10^5 points has 0.3 % of a standard deviation, a second moment twice that; six of those is 3 % for the smaller part.
-/// Catches a truncation on the wrong side, a shrink of the wrong sign, a covariance that is not carried along.
+/// The division must agree with the actual parts of 200,000 simulated Gaussian points, up to sampling error: 0.3 % of a standard deviation for
+/// a mean of 10^5 points, about twice that for a second moment. Fails if the truncation is on the wrong side, a shrink has the wrong sign, or
+/// a covariance is not carried along.
 #[test]
 fn the_gaussian_division_cuts_a_gaussian_in_two() {
     let n = 200_000;
@@ -44,7 +44,7 @@ fn the_gaussian_division_cuts_a_gaussian_in_two() {
     }
 }
 
-/// Proportional shares are exact, and any division of a leaf without moments of the inputs is proportional.
+/// Proportional shares are exact, and leaves without moments of the inputs are always divided proportionally.
 #[test]
 fn the_proportional_division_is_a_share() {
     let few = points(2, 20, 91);
@@ -60,7 +60,7 @@ fn the_proportional_division_is_a_share() {
     assert_eq!(left, [2.0, 1.0, 4.0]);
 }
 
-/// Without any spread in the split's direction, or far outside of it, everything goes to one side.
+/// Where the inputs have no spread along the split, or the cut is far from them, everything goes to one side.
 #[test]
 fn mass_that_cannot_be_cut_goes_to_one_side() {
     let model = Gaussian::linear(1, GaussianPrior::Reference);
@@ -77,10 +77,10 @@ fn mass_that_cannot_be_cut_goes_to_one_side() {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
-    /// Cut what is left again and again: every part keeps a positive count and a positive semi-definite moment matrix, and the parts add
-    /// up. Fails if a part is given more variance than there is.
+    /// After repeated divisions every part has a non-negative count and a positive semi-definite moment matrix. Fails if a part gets more
+    /// variance than there is.
     #[test]
-    fn divided_parts_are_moments_of_something(
+    fn divided_parts_are_valid_moments(
         n_points in 1usize..30,
         seed in 0u64..10_000,
         cuts in prop::collection::vec((0u32..2, 0.0..9.0f64), 1..8),
@@ -100,7 +100,7 @@ proptest! {
             let right: Vec<f64> = whole.iter().zip(&left).map(|(w, l)| w - l).collect();
             for part in [&left, &right] {
                 prop_assert!(part[0] >= 0.0 && part[0] <= whole[0]);
-                // Subtraction leaves rounding of the whole's size, a thousand times 2e-16.
+                // Subtraction leaves rounding errors relative to the whole, about a thousand times 2e-16.
                 prop_assert!(is_semi_definite(part, 4, &all, 1e-12), "{dim} < {cut}: {part:?}");
             }
             whole = if left[0] > right[0] { left } else { right };

@@ -3,7 +3,7 @@
 use super::dense::dense;
 use super::*;
 
-/// Ways to order a few things.
+/// All permutations of `0..n`.
 fn orders(n: usize) -> Vec<Vec<usize>> {
     if n == 0 {
         return vec![Vec::new()];
@@ -12,9 +12,9 @@ fn orders(n: usize) -> Vec<Vec<usize>> {
     shorter.iter().flat_map(|order| (0..n).map(|at| [&order[..at], &[n - 1], &order[at..]].concat())).collect()
 }
 
-/// Fails if a term of ln Z, S, df or the leverage is missing, or if the origin shows.
+/// Fails if a term of ln Z, S, df or the leverage is missing, or if the results depend on the origin.
 #[test]
-fn evidence_and_predictive_are_those_written_out() {
+fn evidence_and_predictive_match_the_definitions() {
     for n_regressors in 0..=3 {
         let points = points(n_regressors, 15, 1);
         let fixed = nig(n_regressors);
@@ -27,7 +27,7 @@ fn evidence_and_predictive_are_those_written_out() {
             let origin = vec![2.0; n_regressors + 1];
             let stats = stats_of(&model, &origin, &points, 1.0);
             let fit = fit_of(&model, &stats, &origin);
-            // The dense form subtracts raw sums near 1e3, which costs it three of sixteen digits.
+            // The dense form subtracts raw sums near 1e3, which costs three of sixteen digits.
             assert_close(ln_z(&model, &stats, &origin), want.ln_z, 1e-10);
             assert_close(fit.sum_of_squares / want.s, 1.0, 1e-9);
             assert_eq!(fit.df, want.df);
@@ -43,8 +43,8 @@ fn evidence_and_predictive_are_those_written_out() {
     }
 }
 
-/// `Z` is the integral of likelihood times prior: over mu and ln sigma by the trapezoidal rule, which is exact to rounding for such
-/// smooth, fast-falling functions. Fails if any constant of the evidence is off.
+/// `Z` is the integral of likelihood times prior: over mu and ln sigma by the trapezoidal rule, which is exact up to rounding for such
+/// smooth, rapidly decaying functions. Fails if any constant of the evidence is wrong.
 #[test]
 fn evidence_is_the_integral_over_parameters() {
     let prior = FixedPrior { precision: vec![0.5], mean: vec![0.3], nu0: 3.0, s0: 0.8 };
@@ -71,7 +71,7 @@ fn evidence_is_the_integral_over_parameters() {
     assert_close(ln_z(&model, &stats, &[0.0]), z.ln(), 1e-8);
 }
 
-/// Fails if the predictive is not the ratio of evidences, under any prior and any order.
+/// Fails if the predictive is not the ratio of evidences, under some prior and some order of the points.
 #[test]
 fn evidence_obeys_the_chain_rule_in_every_order() {
     for model in models() {
@@ -96,7 +96,7 @@ fn evidence_obeys_the_chain_rule_in_every_order() {
     }
 }
 
-/// A proper prior starts from nothing, and the evidence of nothing is 1 (for the default: its Occam factor).
+/// Fails if a fixed prior is not normalised.
 #[test]
 fn an_empty_leaf_has_evidence_one_under_a_proper_prior() {
     for n_regressors in 0..=3 {
@@ -106,7 +106,7 @@ fn an_empty_leaf_has_evidence_one_under_a_proper_prior() {
     }
 }
 
-/// Fails if a weight is taken as a count somewhere and as a precision elsewhere.
+/// Fails if a weight is treated as a count in one place and as a precision in another.
 #[test]
 fn a_weight_of_two_is_two_points() {
     for model in models() {
@@ -125,7 +125,7 @@ fn a_weight_of_two_is_two_points() {
     }
 }
 
-/// Fails if the density that weighs particles is not the one that is predicted with, or does not integrate to one.
+/// Fails if particles are weighed by another density than the one predicted, or if it does not integrate to one.
 #[test]
 fn the_predictive_is_a_normalised_student_t() {
     for model in models() {
@@ -150,7 +150,7 @@ fn the_predictive_is_a_normalised_student_t() {
             }
         }
         assert_close(integral, 1.0, 1e-9);
-        // Beyond sinh(20) scales the evidence is a difference of huge sums; what lies there is below 1e-8.
+        // Beyond sinh(20) scales the evidence is a difference of huge sums; the mass out there is below 1e-8.
         assert_close(by_evidence, 1.0, 1e-6);
     }
 }

@@ -2,14 +2,14 @@
 
 use super::*;
 
-/// Fails if the evidence of many rows at once is not that of each: a lane mixed up, a tail of the batch left out, a refused row passed.
+/// Fails if lanes are mixed up, the end of the batch is left out, or an unsupported leaf is accepted.
 #[test]
-fn evidence_of_many_leaves_is_that_of_each() {
+fn a_batch_gives_the_evidence_of_each_leaf() {
     for model in models() {
         let origin = vec![1.5; model.point_len()];
         let all = points(model.n_regressors, 60, 51);
         for n_rows in [0, 1, 2, 7, 8, 9, 33] {
-            // From no points at all, which the reference prior does not support.
+            // Starting with no points, which the reference prior does not support.
             let leaves: Vec<Vec<f64>> = (0..n_rows).map(|row| stats_of(&model, &origin, &all[..(7 * row) % 60], 1.0)).collect();
             let want: Vec<f64> = leaves.iter().map(|stats| ln_z(&model, stats, &origin)).collect();
             let got = ln_z_of_each(&model, &leaves, &origin);
@@ -25,12 +25,12 @@ fn evidence_of_many_leaves_is_that_of_each() {
     }
 }
 
-/// Fails if the leaves that are evaluated beside it change a leaf's evidence in the last bit: a restored model has other neighbours.
+/// Fails if the evidence of a leaf depends, even in the last bit, on the other leaves of the batch, which differ in a restored model.
 #[test]
-fn company_does_not_change_a_bit() {
+fn evidence_does_not_depend_on_the_rest_of_the_batch() {
     for model in models() {
         let origin = vec![1.5; model.point_len()];
-        // Units far apart, so that some products of pivots leave the range where one logarithm will do.
+        // Very different units, so that some products of pivots are extreme.
         let leaves: Vec<Vec<f64>> = (0..8)
             .map(|row| {
                 let unit = 10f64.powi(30 * (row % 4));
@@ -45,14 +45,14 @@ fn company_does_not_change_a_bit() {
     }
 }
 
-/// Fails if the posteriors of many leaves at once are not those of each, to the bit: one leaf's factor in another's lane, a stand-in left out.
+/// Fails if the posterior of a leaf in a batch is not bit-identical to that of the leaf alone: lanes mixed up, or the fallback prior left out.
 #[test]
-fn posteriors_of_many_leaves_are_those_of_each() {
+fn a_batch_gives_the_posterior_of_each_leaf() {
     for model in models() {
         let all = points(model.n_regressors, 60, 57);
         for n_leaves in [1, 8, 11] {
             let origins: Vec<Vec<f64>> = (0..n_leaves).map(|leaf| vec![0.5 + leaf as f64; model.point_len()]).collect();
-            // From no points at all, which the reference prior does not support.
+            // Starting with no points, which the reference prior does not support.
             let totals: Vec<Vec<f64>> = (0..n_leaves).map(|leaf| stats_of(&model, &origins[leaf], &all[..5 * leaf], 1.0)).collect();
             let mut fits = vec![GaussianFit::default(); n_leaves];
             let mut supported = vec![true; n_leaves];

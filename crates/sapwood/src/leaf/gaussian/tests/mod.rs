@@ -42,7 +42,7 @@ fn nig(n_regressors: usize) -> FixedPrior {
     FixedPrior { precision, mean: (0..m).map(|i| 0.5 - i as f64).collect(), nu0: 3.0, s0: 0.8 }
 }
 
-/// Every leaf under every prior; the default prior has seen some points and then stands still.
+/// All sizes of leaves under all priors; the default prior has seen some points.
 fn models() -> Vec<Gaussian> {
     let mut all = Vec::new();
     for n_regressors in 0..=3 {

@@ -6,10 +6,9 @@ use proptest::test_runner::RngSeed;
 use super::dense::{dense, invert};
 use super::*;
 
-/// Fails if the default prior is not the unit-information prior that is documented: a tenth of an observation of the running second
-/// moments with a tenth of its variance added to each column's, around the line that this makes through everything, a fifth of that line's
-/// residual variance behind two degrees of freedom, and the Occam factor of .25 (1 for constant leaves) nats a coefficient in place of its
-/// own `1/2 ln .1`.
+/// Fails if the default prior is not the documented unit-information prior: a tenth of an observation with the running second moments (plus
+/// a ridge of a tenth of each variance), centred on the linear fit to the stream; two degrees of freedom with a fifth of the residual
+/// variance of that fit; and an Occam factor of .25 nats per coefficient (1 for constant leaves) in place of `1/2 ln .1`.
 #[test]
 fn the_default_prior_is_the_unit_information_prior() {
     let n = 1 << 14;
@@ -45,7 +44,7 @@ fn the_default_prior_is_the_unit_information_prior() {
         let stats = stats_of(&model, &origin, &few, 1.0);
         let fit = fit_of(&model, &stats, &origin);
         let occam = if n_regressors == 0 { 1.0 } else { 0.25 };
-        // In the first rows correlations are shrunk by 1 in n, here 6e-5.
+        // Correlations are shrunk by 1 in n, here 6e-5.
         assert_close(ln_z(&model, &stats, &origin), want.ln_z + m as f64 * (occam - 0.5 * 0.1f64.ln()), 1e-3);
         assert_close(fit.sum_of_squares / want.s, 1.0, 1e-3);
         assert_eq!(fit.df, want.df);
@@ -54,7 +53,8 @@ fn the_default_prior_is_the_unit_information_prior() {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
-    /// Affine maps of a leaf's data under the default prior: the predictive is mapped, the evidence loses `n ln c`.
+    /// Affine maps of the data under the default prior: the predictive is mapped, and `ln Z` decreases by `n ln c`. Fails if the prior has a unit
+    /// of its own.
     #[test]
     fn the_default_prior_has_no_units(
         seed in 0u64..10_000,

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Fails if forgetting is not the inverse of observing, or if adding and scaling statistics are not merging and weighting points.
+/// Fails if removing a point does not undo adding it, or if adding and scaling statistics does not merge and weight points.
 #[test]
 fn statistics_form_an_algebra() {
     for model in models() {
@@ -19,9 +19,9 @@ fn statistics_form_an_algebra() {
     }
 }
 
-/// Fails if a shift forgets a cross term; origins are bookkeeping and must never show.
+/// Fails if a shift misses a cross term: results must not depend on the origin.
 #[test]
-fn the_origin_does_not_show() {
+fn results_do_not_depend_on_the_origin() {
     for model in models() {
         let d = model.point_len();
         let few = points(model.n_regressors, 12, 31);
@@ -40,10 +40,10 @@ fn the_origin_does_not_show() {
     }
 }
 
-/// Data 1e9 standard deviations from zero: fails if any path subtracts raw sums. The points themselves are rounded to 1e-7, so the
-/// same rounded points are moved near zero, which is exact, and fitted there.
+/// Data 1e9 standard deviations from zero. Fails if any code path subtracts raw sums. The points themselves are rounded to 1e-7, so the
+/// comparison is with the same rounded points moved near zero, which is exact.
 #[test]
-fn far_means_cost_nothing() {
+fn means_far_from_zero_cost_no_precision() {
     for n_regressors in [0, 2] {
         let far = 1e9;
         let rounded: Vec<Vec<f64>> = points(n_regressors, 50, 41).iter().map(|p| p.iter().map(|v| v + far).collect()).collect();
@@ -61,7 +61,7 @@ fn far_means_cost_nothing() {
             (ln_z(&model, &stats, &origin), dist.location - shift, dist.scale)
         };
         let (far_fit, near_fit) = (fitted(&rounded, far), fitted(&near, 0.0));
-        // Means near 1e9 are kept to 1e-7, a relative 1e-7 of the spread; it enters evidence and location once.
+        // Means near 1e9 have an error of 1e-7 of the spread, which enters evidence and location once.
         assert_close(far_fit.0, near_fit.0, 1e-5);
         assert_close(far_fit.1, near_fit.1, 1e-5);
         assert_close(far_fit.2, near_fit.2, 1e-5);
