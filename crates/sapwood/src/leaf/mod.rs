@@ -149,7 +149,7 @@ pub trait LeafModel: Clone + Send + Sync {
     fn retired_bonus(&self) -> f64 {
         0.0
     }
-    /// The posterior of a leaf with these statistics. False if the prior does not support the leaf, so that a proper stand-in was used.
+    /// The posterior of a leaf with these statistics. False if the prior does not support the leaf, in which case a proper fallback prior was used.
     fn fit(&self, total: &[f64], origin: &[f64], fit: &mut Self::Fit) -> bool;
     /// The posteriors of many leaves at once. `totals` and `origins` are concatenated; `supported` receives what [`LeafModel::fit`] returns
     /// for each. `scratch` may hold anything.
