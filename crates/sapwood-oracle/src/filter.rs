@@ -1,4 +1,4 @@
-//! The exact recursion of the filter on small problems: what a cloud of infinitely many particles computes.
+//! The exact recursion of the filter on small problems: the limit of infinitely many particles.
 //!
 //! Inputs are integers on one axis, so a cut in `(b-1, b]` is the split `b` and the trees can be listed. A state is a tree
 //! together with the retired weights at its leaves and the forgetting factor it carries; the active points are the same for every state.
@@ -18,7 +18,7 @@ use crate::settings::{Discard, Settings};
 use crate::special::softmax;
 use crate::tree::{LineTree, Tree};
 
-/// A weight by which states are told apart: equal to nine digits is equal, so that rounding does not split a state.
+/// A weight as part of the key of a state, rounded to nine digits so that rounding errors do not split a state.
 #[derive(Clone, Copy, Debug)]
 pub struct Weight(pub f64);
 
@@ -48,13 +48,13 @@ impl Ord for Weight {
     }
 }
 
-/// Weight left of each retired point, by the time it was observed.
+/// The remaining weight of each retired point, by time of observation.
 pub type Retired = BTreeMap<usize, Weight>;
 
-/// A tree and what its leaves remember.
+/// A tree with the retired weights of its leaves.
 pub type Remembering = Tree<i64, Retired>;
 
-/// Which forgetting factor is carried, and the tree.
+/// The index of the forgetting factor, and the tree.
 pub type State = (usize, Remembering);
 
 #[derive(Clone, Debug)]
@@ -93,7 +93,7 @@ impl ExactFilter {
         &self.active
     }
 
-    /// Probability of each tree, whatever its leaves remember.
+    /// Probability of each tree, summed over retired weights.
     pub fn tree_probabilities(&self) -> BTreeMap<LineTree, f64> {
         let mut trees = BTreeMap::new();
         for ((_, tree), mass) in &self.states {
@@ -116,7 +116,7 @@ impl ExactFilter {
         self.states.iter().map(|((_, tree), mass)| mass * self.ln_weight(tree, x, y).exp()).sum()
     }
 
-    /// Learns one point, then retires the oldest while the pool is too full (other choices: [`Self::retire`]).
+    /// Learns one point, then retires the oldest while the pool is over its limit (for other choices see [`Self::retire`]).
     pub fn observe(&mut self, x: i64, y: f64) {
         self.learn(x, y);
         if self.settings.discard == Discard::Oldest {
@@ -217,7 +217,7 @@ impl ExactFilter {
         }
     }
 
-    /// Where the subtree goes, with probabilities. Alternatives are whole subtrees of the parent of the leaf at `x`.
+    /// The possible results of a move of the subtree, with probabilities. Alternatives are whole subtrees of the parent of the leaf at `x`.
     fn transition(&self, node: &Remembering, depth: usize, active: &[usize], x: i64) -> Vec<(Remembering, f64)> {
         match node {
             Tree::Leaf(retired) => self.choices(node.clone(), None, self.grown(retired, active), depth, active),
@@ -313,7 +313,7 @@ fn retire_into(node: &mut Remembering, x: f64, point: usize, forgetting: f64) {
     }
 }
 
-/// Everything the leaves of a subtree remember, added up.
+/// The retired weights of all leaves of a subtree, added up.
 fn merged(node: &Remembering) -> Retired {
     let mut all = Retired::new();
     for retired in node.leaves() {

@@ -1,9 +1,9 @@
-//! The slow, obvious reference that the engine is checked against.
+//! A slow and simple reference implementation, against which the engine is checked.
 //!
 //! Everything here is written from the paper and shares no code with the engine. A leaf is a list of weighted points,
-//! never a sufficient statistic: a retired point is a point whose weight has faded. Trees are plain recursive enums.
+//! not a sufficient statistic; a retired point is a point with a reduced weight. Trees are plain recursive enums.
 //!
-//! - [`leaf`]: evidence and predictive of the leaf models by dense linear algebra, and the same by quadrature.
+//! - [`leaf`]: evidence and predictive of the leaf models by dense linear algebra, and again by quadrature.
 //! - [`tree`]: trees, their prior, and the enumerator of all trees on a line of integers.
 //! - [`filter`]: the exact recursion of the filter (infinitely many particles) on small problems.
 //! - [`smc`]: a slow particle filter into which faults can be injected.

@@ -1,4 +1,4 @@
-//! Dense symmetric positive definite algebra in its plainest form.
+//! Plain dense linear algebra for symmetric positive definite matrices.
 
 /// A square matrix as a list of rows.
 pub type Matrix = Vec<Vec<f64>>;

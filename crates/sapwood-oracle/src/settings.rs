@@ -1,4 +1,4 @@
-//! What a filter is told: shared by the exact filter, the slow particle filter and the adapter of the engine.
+//! The settings of a filter, shared by the exact filter, the slow particle filter and the adapter of the engine.
 
 use crate::leaf::{Datum, LeafModel};
 use crate::tree::SplitPrior;
@@ -12,7 +12,7 @@ pub enum Evidence {
     Conditional,
 }
 
-/// Which point leaves a pool that is too full.
+/// Which point is retired when the pool is over its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discard {
     Oldest,
@@ -20,12 +20,12 @@ pub enum Discard {
     Random,
 }
 
-/// The factor on the retired weights of a leaf when another point retires into it.
+/// The factor applied to the retired weights of a leaf when another point is retired into it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Forgetting {
     Fixed(f64),
-    /// Every particle carries one of the values, first spread evenly over them. A copy inherits it; after its move and
-    /// before points retire it is drawn anew from all values with probability `mutation`.
+    /// Every particle carries one of the values, which are evenly distributed at first. Copies inherit it; after the move and
+    /// before points are retired it is redrawn from all values with probability `mutation`.
     Carried {
         values: Vec<f64>,
         mutation: f64,
@@ -53,7 +53,7 @@ pub struct Settings {
     pub n_inputs: usize,
     pub leaf: LeafModel,
     pub split_prior: SplitPrior,
-    /// Fewest active points a grow leaves on either side.
+    /// Minimum number of active points on either side of a grow.
     pub min_leaf: usize,
     /// Split candidates drawn for a grow; each counts `1/n_candidates`.
     pub n_candidates: usize,
@@ -83,11 +83,11 @@ impl Settings {
         }
     }
 
-    /// The log evidence by which moves judge a leaf.
+    /// The log evidence of a leaf that moves compare.
     ///
     /// # Panics
     ///
-    /// When the prior is improper and the points do not determine the leaf: such a leaf cannot be compared.
+    /// If the prior is improper and the points do not determine the leaf, so that its evidence is undefined.
     pub fn ln_leaf_evidence(&self, active: &[Datum], retired: &[Datum]) -> f64 {
         let defined = |data: &[Datum]| self.leaf.ln_evidence(data).expect("evidence is undefined under this prior");
         if retired.is_empty() {

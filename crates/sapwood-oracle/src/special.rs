@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-/// `ln Gamma(x)` for `x > 0`: Stirling's series at `x + k >= 8`, brought back by `Gamma(x+1) = x Gamma(x)`.
+/// `ln Gamma(x)` for `x > 0`: Stirling's series at `x + k >= 8`, shifted back by `Gamma(x+1) = x Gamma(x)`.
 ///
 /// At 8 the first omitted term of the series is below 1e-15.
 pub fn ln_gamma(x: f64) -> f64 {
@@ -25,7 +25,7 @@ pub fn ln_gamma(x: f64) -> f64 {
     (shifted - 0.5) * shifted.ln() - shifted + 0.5 * (2.0 * PI).ln() + series - product.ln()
 }
 
-/// `ln sum exp`, safe for logarithms of any size; the sum of nothing is zero.
+/// `ln sum exp`, without overflow; minus infinity for an empty sum.
 pub fn ln_sum_exp(logs: &[f64]) -> f64 {
     let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if largest == f64::NEG_INFINITY {

@@ -1,4 +1,4 @@
-//! Trees, their prior, and every tree there is on a line of integers.
+//! Trees, their prior, and the enumeration of all trees on a line of integers.
 
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ pub enum Tree<S, L> {
     Split(S, Box<Tree<S, L>>, Box<Tree<S, L>>),
 }
 
-/// A tree on integer inputs: a split `b` sends `x < b` left. Two trees are equal when every integer ends in the same
-/// leaf by the same questions.
+/// A tree on integer inputs: a split `b` sends `x < b` left. Two trees are equal if they have the same
+/// splits.
 pub type LineTree = Tree<i64, ()>;
 
-/// A split of real inputs: `x[dim] < cut` goes left, a missing value to the side named.
+/// A split of real inputs: `x[dim] < cut` goes left, a missing value to the given side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Split {
     pub dim: usize,

@@ -1,4 +1,4 @@
-//! Every fault against every check. The table is committed as `FAULTS.md`; `SAPWOOD_BLESS=1` writes it anew.
+//! Every fault against every check. The table is committed as `FAULTS.md`; `SAPWOOD_BLESS=1` rewrites it.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -35,7 +35,7 @@ fn every_fault_is_caught_and_the_table_is_the_committed_one() {
     assert_eq!(table, committed, "the fault matrix changed; if that is intended, run with SAPWOOD_BLESS=1");
 }
 
-/// One row a fault, one column a check. Faults are shared out between the cores; each check seeds its own clouds.
+/// One row per fault, one column per check. Faults are distributed over the cores; each check seeds its own clouds.
 fn caught_by_each_check() -> Vec<Vec<bool>> {
     let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
     let row = |fault: &Fault| -> Vec<bool> {

@@ -1,4 +1,4 @@
-//! The enumerated filter: by hand where that is possible, and its invariants elsewhere.
+//! The enumerated filter against results computed by hand, and its invariants.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ fn min_leaf_holds_in_the_support() {
     }
 }
 
-/// The next evidence is the predictive answered before, and with lambda = 1 retiring everything changes neither.
+/// The evidence of a step is the predictive before it, and with lambda = 1 retiring all points changes neither.
 #[test]
 fn retirement_changes_no_predictive() {
     let nig = Nig { precision: vec![vec![0.4, 0.1], vec![0.1, 0.3]], mean: vec![0.1, 0.2], nu0: 2.0, s0: 0.5, ln_occam: None };
@@ -94,7 +94,7 @@ fn retirement_changes_no_predictive() {
     }
 }
 
-/// With lambda = 1 mass is neither made nor lost, however the states grew and pruned.
+/// With lambda = 1 mass is conserved by all moves.
 #[test]
 fn retired_mass_is_conserved() {
     let settings = Settings { capacity: Some(3), ..Settings::new(1, classes(), 1) };
@@ -108,7 +108,7 @@ fn retired_mass_is_conserved() {
     }
 }
 
-/// A leaf that only retires stays below 1/(1 - lambda); a prune adds two leaves and may pass it.
+/// The retired mass of a leaf stays below 1/(1 - lambda) as long as it is not merged by a prune.
 #[test]
 fn forgetting_bounds_a_leaf_that_is_not_pruned_into() {
     let settings = Settings { capacity: Some(2), forgetting: Forgetting::Fixed(0.5), ..Settings::new(1, classes(), 1) };
@@ -132,7 +132,7 @@ fn forgetting_bounds_a_leaf_that_is_not_pruned_into() {
     }
 }
 
-/// With lambda = 0 a leaf remembers the last point it retired and nothing else.
+/// With lambda = 0 a leaf remembers only the last point retired into it.
 #[test]
 fn lambda_zero_drops_the_history_of_a_leaf() {
     let settings = Settings { capacity: Some(2), forgetting: Forgetting::Fixed(0.0), min_leaf: 10, ..Settings::new(1, classes(), 1) };
@@ -177,7 +177,7 @@ fn ln_joint(problem: &sapwood_oracle::check::Problem, tree: &LineTree) -> f64 {
     problem.settings.split_prior.ln_tree(tree, 0) + evidence
 }
 
-/// Left to the caller, a random discard is one retirement of any position.
+/// Random discarding is left to the caller, who may retire any position.
 #[test]
 fn any_position_can_be_retired() {
     let settings = Settings { capacity: Some(2), discard: Discard::Random, ..Settings::new(1, classes(), 1) };

@@ -172,7 +172,7 @@ fn predictives_are_normalised() {
     }
 }
 
-/// A weight may be divided between copies of a point: what a grow does and a prune undoes.
+/// The weight of a point may be divided between copies, as a grow does and a prune undoes.
 #[test]
 fn weights_of_equal_points_add() {
     let points = data(&[0, 1, 2, 3, 4, 5]);
@@ -216,7 +216,7 @@ fn identity(m: usize) -> Vec<Vec<f64>> {
     (0..m).map(|i| (0..m).map(|j| f64::from(u8::from(i == j))).collect()).collect()
 }
 
-/// Where the class does not depend on the input, the model that says so wins. Catches a missing penalty for the class means.
+/// Where the class does not depend on the input, the model of one Gaussian wins. Fails if the penalty for the class means is missing.
 #[test]
 fn inputs_that_say_nothing_leave_the_class_frequencies() {
     let inputs = (0..60).map(|i| [f64::from(i % 5), f64::from(i % 4)]);

@@ -1,4 +1,4 @@
-//! Resampling leaves `N W_i` offspring on average: exactly for systematic, by the law of large numbers for residual.
+//! Resampling gives `N W_i` offspring on average: exactly for systematic, by the law of large numbers for residual.
 
 use sapwood_oracle::rng::Rng;
 use sapwood_oracle::smc::resample::{residual, systematic};

@@ -18,7 +18,7 @@ fn there_are_1_2_5_15_51_188_trees() {
 fn min_leaf_is_counted_in_points_not_in_integers() {
     let inputs = [0, 0, 1, 3];
     assert_eq!(enumerate(0..4, &inputs, 1).len(), 8);
-    // Two points a side: only the boundary after the repeated 0 leaves two on the right.
+    // Two points per side: only the boundary after the repeated 0 leaves two on the right.
     assert_eq!(enumerate(0..4, &inputs, 2), [Tree::Leaf(()), Tree::split(1, Tree::Leaf(()), Tree::Leaf(()))]);
     assert!(enumerate(0..4, &inputs, 5).is_empty());
 }

@@ -1,4 +1,4 @@
-//! One member of the bank, as Python describes it.
+//! The configuration of a bank member in Python.
 
 use pyo3::prelude::*;
 use sapwood::bank::{self, TrivialKind};
@@ -27,7 +27,7 @@ impl MemberConfig {
     #[pyo3(signature = (*, leaf, n_particles=1000, max_active=None, discard="oldest", forgetting=None, prior="default",
         evidence="joint", division=None, split_alpha=0.95, split_beta=2.0, min_leaf=None, n_candidates=None, dirichlet=None,
         lags=0))]
-    #[expect(clippy::too_many_arguments, reason = "one keyword an option; Python names them all")]
+    #[expect(clippy::too_many_arguments, reason = "one keyword per option")]
     fn new(
         leaf: &str,
         n_particles: usize,

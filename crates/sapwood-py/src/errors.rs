@@ -1,4 +1,4 @@
-//! Which exception each kind of error becomes.
+//! The exception for each kind of error.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -23,7 +23,7 @@ pub fn to_python(error: Error) -> PyErr {
     }
 }
 
-/// Every error the engine can give: (code, exception class name, an example of the message).
+/// All errors of the engine: (code, exception class name, an example of the message).
 #[pyfunction]
 pub fn error_catalogue() -> Vec<(&'static str, &'static str, String)> {
     let class = |kind| match kind {

@@ -1,4 +1,4 @@
-//! The Python door to the engine: arrays in, arrays out. No mathematics.
+//! Python bindings of the engine: arrays in, arrays out. No mathematics.
 
 mod config;
 mod errors;

@@ -1,4 +1,4 @@
-//! The bank behind a lock, and the predictive distributions it gives out.
+//! The bank behind a lock, and the predictive distributions it returns.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -17,7 +17,7 @@ use crate::results::{ActivePool, Forecast, TreeDump, TreeStats, table};
 
 /// A bank of clouds that see the same stream, mixed by recent predictive likelihood.
 ///
-/// The bank is shared with the predictive distributions it has given out; learning copies it first if one of them is still held.
+/// The bank is shared with the predictive distributions it has returned; learning copies it first if any of them is still alive.
 #[pyclass(frozen, module = "sapwood._core")]
 pub struct Model {
     bank: Mutex<Arc<Bank>>,
@@ -38,7 +38,7 @@ fn parse_task(task: &str) -> Result<Task> {
     }
 }
 
-/// Run native work without the interpreter lock. The work asks now and then whether to go on; Ctrl-C makes it stop at the next chunk.
+/// Run native work without the interpreter lock. The work polls for interruption; Ctrl-C stops it at the next chunk.
 fn interruptible<T: Send>(py: Python, work: impl FnOnce(&mut dyn FnMut() -> bool) -> Result<T> + Send) -> PyResult<T> {
     const ASK_EVERY: std::time::Duration = std::time::Duration::from_millis(50);
     let mut interrupted = None;
@@ -62,7 +62,7 @@ fn interruptible<T: Send>(py: Python, work: impl FnOnce(&mut dyn FnMut() -> bool
 
 impl Model {
     fn lock(&self, py: Python) -> MutexGuard<'_, Arc<Bank>> {
-        // A thread that holds the bank may be waiting for the interpreter, so this waits for the bank without it.
+        // A thread that holds the bank may be waiting for the interpreter lock, so release it while waiting for the bank.
         self.bank.lock_py_attached(py).unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
@@ -141,7 +141,7 @@ impl Model {
     }
 
     #[pyo3(signature = (x_test, y_test, x, y, weight=None, *, levels=None, pit=false, crps=false, n_threads=1))]
-    #[expect(clippy::too_many_arguments, reason = "two tables, their targets and what is wanted")]
+    #[expect(clippy::too_many_arguments, reason = "two tables, their targets and the requested outputs")]
     fn forecast_then_learn(
         &self,
         py: Python,
@@ -166,12 +166,12 @@ impl Model {
     }
 
     fn predictive(&self, py: Python, x: PyReadonlyArray2<f64>) -> PyResult<Predictive> {
-        /// With this many rows it pays to bring every leaf up to date first.
+        /// From this many rows on it pays to refresh the posterior of every leaf first.
         const MANY: usize = 16;
         let x = rows(&x)?;
         let mut bank = self.lock(py);
         if x.len() >= MANY {
-            // Settling changes no result; a bank that somebody else holds is left alone.
+            // Refreshing changes no result; a bank that is shared is left alone.
             if let Some(bank) = Arc::get_mut(&mut bank) {
                 py.detach(|| bank.refresh_fits());
             }

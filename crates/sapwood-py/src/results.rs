@@ -1,4 +1,4 @@
-//! Small frozen results: every attribute is a new array.
+//! Small immutable results; every attribute access returns a new array.
 
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
@@ -123,7 +123,7 @@ impl ActivePool {
     }
 }
 
-/// One entry for each particle of a cloud.
+/// One entry per particle of a cloud.
 #[pyclass(frozen, module = "sapwood._core")]
 pub struct TreeStats {
     n_distinct: usize,

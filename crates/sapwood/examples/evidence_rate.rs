@@ -1,5 +1,5 @@
-//! What an evidence costs when nothing is left to do but compute it: nanoseconds each, in full batches, the best of many. Times the number of
-//! evidences of a step (`steady_step JOB sizes`) it is the least that the step could take.
+//! The cost of computing an evidence: nanoseconds each, in full batches, the best of many runs. Multiplied by the number of evidences per step
+//! (`steady_step JOB sizes`) it is a lower bound of the time of a step.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -27,7 +27,7 @@ fn main() {
     );
 }
 
-/// Of leaves of 20 to 83 points each.
+/// Leaves with 20 to 83 points each.
 fn nanoseconds<M: LeafModel>(model: &M, mut point: impl FnMut(&mut Stream, usize) -> Vec<f64>) -> f64 {
     let mut noise = Stream::new(2, 0, 0, Purpose::Sample);
     let origin = model.origin();
@@ -46,7 +46,7 @@ fn nanoseconds<M: LeafModel>(model: &M, mut point: impl FnMut(&mut Stream, usize
     let (mut batch, mut scratch, mut out) = (Batch::default(), Vec::new(), Vec::new());
     let mut best = f64::INFINITY;
     for _ in 0..ROUNDS {
-        // The batch is used up each time; filling it is not what is timed.
+        // The batch is consumed each time; filling it is not timed.
         batch.clear(model.stat_len());
         leaves.iter().for_each(|stats| batch.push(stats, &prior));
         out.clear();

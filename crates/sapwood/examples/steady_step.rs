@@ -1,6 +1,6 @@
-//! Steps of a cloud whose pool is full, for counting instructions: `steady_step JOB` warms the job's cloud up and then takes `STEPS` steps
-//! inside [`counted_region`], whose name tells a profiler what to count. `benchmarks/speed/instructions.py` runs it under callgrind.
-//! `steady_step JOB sizes` says instead how much there is to compute in such a step.
+//! Steps of a cloud with a full pool, for counting instructions: `steady_step JOB` warms up the cloud and then takes `STEPS` steps inside
+//! [`counted_region`], which the profiler finds by name. `benchmarks/speed/instructions.py` runs it under callgrind.
+//! `steady_step JOB sizes` prints the amount of work in a step instead.
 
 use std::f64::consts::PI;
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ use sapwood::rng::{Purpose, Stream};
 const STEPS: usize = 100;
 const SEED: u64 = 0;
 
-/// A configuration, its stream, and how many rows come before the counting starts.
+/// A configuration, its stream, and the number of warm-up rows.
 struct Job {
     config: CloudConfig,
     n_inputs: usize,
@@ -71,7 +71,7 @@ fn friedman(noise: &mut Stream, x: &mut Vec<f64>) -> f64 {
     10.0 * (PI * x[0] * x[1]).sin() + 20.0 * (x[2] - 0.5).powi(2) + 10.0 * x[3] + 5.0 * x[4] + normal(noise)
 }
 
-/// Like the electricity market: demand and prices of two places, and whether the price rises.
+/// Similar to the electricity market data: demand and prices of two places, and whether the price rises.
 fn prices(noise: &mut Stream, x: &mut Vec<f64>) -> f64 {
     x.extend((0..4).map(|_| noise.uniform()));
     let rising = if x[0] > 0.6 { x[1] > 0.3 } else { x[2] + x[3] > 1.3 };
@@ -82,7 +82,7 @@ fn normal(noise: &mut Stream) -> f64 {
     (-2.0 * (1.0 - noise.uniform()).ln()).sqrt() * (2.0 * PI * noise.uniform()).cos()
 }
 
-/// The steps to be counted. Its name must stay, and it must stay a function.
+/// The steps to be counted. The profiler relies on the name, and on the function not being inlined.
 #[inline(never)]
 fn counted_region(member: &mut dyn Member, x: &[Vec<f64>], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| member.observe(x, *y, 1.0)).sum()

@@ -1,4 +1,4 @@
-//! What a cloud is asked to be. A [`CloudConfig`] is unchecked; [`CloudConfig::check`] turns it into [`Settings`], and only those run.
+//! The configuration of a cloud. A [`CloudConfig`] is unchecked; [`CloudConfig::check`] turns it into [`Settings`], which a cloud requires.
 
 use crate::error::{Error, Result};
 
@@ -17,7 +17,7 @@ impl Task {
     }
 }
 
-/// An option that is chosen by name; the names are its public spelling everywhere.
+/// An option that is chosen by name. These names are the public ones everywhere.
 pub trait Named: Sized + Copy + PartialEq + 'static {
     const OPTION: &'static str;
     const ALLOWED: &'static str;
@@ -54,7 +54,7 @@ named!(
     Constant = "constant", Linear = "linear", Multinomial = "multinomial",
     /// Gaussian classes with one covariance, nested with the multinomial leaf.
     Discriminant = "discriminant",
-    /// As the discriminant leaf, with covariances of their own for the classes as a further nested model.
+    /// Like the discriminant leaf, with one covariance per class as a further nested model.
     Quadratic = "quadratic"
 );
 impl Leaf {
@@ -78,7 +78,7 @@ named!(
 );
 named!(Prior, "prior", "default, reference", Default = "default", Reference = "reference");
 named!(
-    /// How retired mass enters the evidence of a leaf.
+    /// How retired points enter the evidence of a leaf.
     Evidence, "evidence", "joint, conditional",
     /// `Z(active + retired)`.
     Joint = "joint",
@@ -86,25 +86,25 @@ named!(
     Conditional = "conditional"
 );
 named!(
-    /// How retired mass is divided between the children of a grow.
+    /// How retired statistics are divided between the children of a grow.
     Division, "division", "proportional, gaussian",
-    /// By the children's shares of the active points; exactly undone by a prune.
+    /// By the children's shares of the active points; a prune undoes it exactly.
     Proportional = "proportional",
-    /// By where a Gaussian with the retired moments lies; leaves that do not hold moments of the inputs divide proportionally.
+    /// By truncating a Gaussian with the retired moments at the cut. Leaves without moments of the inputs divide proportionally.
     Gaussian = "gaussian"
 );
 
-/// The values an automatic forgetting factor takes.
+/// The grid of automatic forgetting factors.
 pub const FORGETTING_GRID: [f64; 7] = [1.0, 0.99, 0.97, 0.9, 0.8, 0.5, 0.0];
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct CloudConfig {
     pub leaf: Leaf,
     pub n_particles: usize,
-    /// None keeps every point active.
+    /// `None` keeps every point active.
     pub max_active: Option<usize>,
     pub discard: Discard,
-    /// None lets every particle carry its own.
+    /// `None` lets every particle carry its own factor.
     pub forgetting: Option<f64>,
     pub prior: Prior,
     pub evidence: Evidence,
@@ -137,7 +137,7 @@ impl CloudConfig {
         }
     }
 
-    /// Check every field for a stream of `n_inputs` inputs (lags not included).
+    /// Check every field, for a stream with `n_inputs` inputs (not counting lags).
     pub fn check(&self, task: Task, n_inputs: usize) -> Result<Settings> {
         let out_of_range = |name, given: f64, allowed| Err(Error::OutOfRange { name, given, allowed });
         if self.leaf.task() != task {
@@ -205,7 +205,7 @@ impl CloudConfig {
     }
 }
 
-/// A linear leaf needs twice its coefficients and a little; lower values hurt on every stream that was measured.
+/// A linear leaf needs a little more than twice as many points as coefficients; lower values were worse on every stream measured.
 fn default_min_leaf(leaf: Leaf, n_inputs: usize) -> usize {
     match leaf {
         Leaf::Linear => 2 * n_inputs + 4,
@@ -215,7 +215,7 @@ fn default_min_leaf(leaf: Leaf, n_inputs: usize) -> usize {
     }
 }
 
-/// One candidate finds good splits among few inputs; among many, most dimensions are irrelevant and one draw rarely hits a useful one.
+/// With few inputs one candidate finds good splits; with many, most inputs are irrelevant, and a single draw rarely hits a useful one.
 fn default_n_candidates(n_inputs: usize) -> usize {
     (n_inputs / 8).max(1)
 }
@@ -224,7 +224,7 @@ fn default_n_candidates(n_inputs: usize) -> usize {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     pub(crate) config: CloudConfig,
-    /// Inputs of the cloud, lags included.
+    /// Number of inputs of the cloud, including lags.
     pub(crate) n_inputs: usize,
     pub(crate) min_leaf: usize,
     pub(crate) n_candidates: usize,

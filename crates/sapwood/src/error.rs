@@ -1,10 +1,10 @@
-//! Everything that can be wrong with what a user gives, as values. Our own mistakes are panics; theirs are these.
+//! Errors caused by invalid input from the user. Bugs in the engine are panics instead.
 
 use thiserror::Error;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Which family an error belongs to; the Python side has one exception class for each.
+/// The category of an error; each has its own exception class in Python.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     Input,
@@ -12,10 +12,10 @@ pub enum ErrorKind {
     ModelFile,
 }
 
-/// Values beyond this cannot be squared and summed safely.
+/// Squares of larger values could overflow when they are summed.
 pub const MAX_MAGNITUDE: f64 = 1e100;
 
-/// A number as Python would show it, so that a message reads the same whichever side has found the fault.
+/// A number formatted as in Python, so that a message reads the same whether Rust or Python detected the problem.
 fn shown(value: f64) -> String {
     if value.is_nan() {
         return "nan".to_owned();
@@ -112,7 +112,7 @@ impl Error {
         }
     }
 
-    /// A short stable name, for programs.
+    /// A short, stable identifier for programs.
     pub fn code(&self) -> &'static str {
         use Error::*;
         match self {

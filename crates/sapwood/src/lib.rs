@@ -1,10 +1,10 @@
-//! Dynamic trees for data streams: regression and classification with honest uncertainty, at constant memory.
+//! Dynamic trees for data streams: regression and classification with full predictive distributions, in constant memory.
 //!
 //! The model is the dynamic tree of Taddy, Gramacy & Polson (2011) made online by Anagnostopoulos & Gramacy: a [`cloud`] of particles, each
 //! a Bayesian [`tree`] with conjugate [`leaf`] models, updated by sequential Monte Carlo. Old points are retired from the active [`pool`]
-//! into their leaf's prior. A [`bank`] mixes several clouds by how well they have predicted lately.
+//! into their leaf's prior. A [`bank`] mixes several clouds according to how well they have predicted recently.
 //!
-//! The crate knows nothing of Python, files or printing. The user's mistakes are [`error::Error`] values; ours are panics.
+//! The crate knows nothing of Python, files or printing. Invalid input gives [`error::Error`] values; bugs in the engine are panics.
 
 #![forbid(unsafe_code)]
 

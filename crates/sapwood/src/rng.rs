@@ -1,12 +1,12 @@
-//! Random numbers addressed by what they are for, not by when they are drawn.
+//! Random numbers keyed by what they are for, not by when they are drawn.
 //!
 //! Every draw is a pure function of `(seed, step, particle, purpose, index)`, computed by the Philox 4x32-10 block cipher (Salmon,
-//! Moraes, Dror & Shaw 2011). There is no generator state to carry, save or share between threads, so the order of work can never
+//! Moraes, Dror & Shaw 2011). There is no generator state to carry, save or share between threads, so the order of work cannot
 //! change a result.
 
 use pulp::{Arch, WithSimd};
 
-/// What a draw is for. Two purposes never share a random number.
+/// What a draw is for. Different purposes never share random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Purpose {
@@ -38,7 +38,7 @@ fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     counter
 }
 
-/// [`philox`] with its words of 32 bits in 64: the processor has a product of such words for many lanes, and the compiler finds it.
+/// [`philox`] with its 32-bit words in 64-bit lanes: vector instruction sets multiply the low halves of such lanes, and the compiler uses that.
 #[inline(always)]
 fn philox_wide(counter: [u64; 4], mut key: [u32; 2]) -> [u64; 4] {
     const WORD: u64 = u32::MAX as u64;
@@ -69,7 +69,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// `step` must stay below 2^48, which a stream of a million rows a second reaches after nine years.
+    /// `step` must stay below 2^48, which a stream of a million rows per second reaches after nine years.
     pub fn new(seed: u64, step: u64, particle: u32, purpose: Purpose) -> Self {
         Self {
             key: [seed as u32, (seed >> 32) as u32],
@@ -91,7 +91,7 @@ impl Stream {
         high << 32 | low
     }
 
-    /// A seed for a part of the model that draws on its own.
+    /// A seed for a part of the model that has streams of its own.
     pub fn seed(&mut self) -> u64 {
         self.next_u64()
     }
@@ -112,13 +112,13 @@ impl Stream {
     }
 }
 
-/// A fair coin that comes with a uniform: the last of its 53 bits, which nothing else can feel.
+/// A fair coin from the last of the 53 bits of a uniform, which is too small to matter to other uses of the uniform.
 pub fn coin(uniform: f64) -> bool {
     ((uniform * (1u64 << 53) as f64) as u64) & 1 == 1
 }
 
-/// The first block of each particle's stream, spent as two uniforms of 53 bits and 22 bits left over: what most particles need for one step, at
-/// the cost of one block. Computed for many particles at once.
+/// The first block of each particle's stream as two uniforms of 53 bits, with 22 bits left over: enough for most particles in one step. Computed
+/// for many particles at once.
 #[derive(Clone, Debug, Default)]
 pub struct FirstBlocks {
     /// On (0, 1].
@@ -136,7 +136,7 @@ impl FirstBlocks {
         Arch::new().dispatch(Filling { blocks: self, of_particle_0: Stream::new(seed, step, 0, purpose) });
     }
 
-    /// Uniform on {0, ..., n-1}, from the 22 bits that are left; the bias is below n / 2^22.
+    /// Uniform on {0, ..., n-1}, from the remaining 22 bits; the bias is below n / 2^22.
     pub fn below(&self, particle: usize, n: usize) -> usize {
         ((u64::from(self.rest[particle]) * n as u64) >> 22) as usize
     }
@@ -155,7 +155,7 @@ impl WithSimd for Filling<'_> {
         let Self { blocks, of_particle_0 } = self;
         const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
         let [block, step, _, purpose] = of_particle_0.counter.map(u64::from);
-        // A plain loop over particles, which the compiler turns into one over lanes of them.
+        // A plain loop over particles, which vectorises.
         let n_particles = blocks.positive.len();
         let (positive, uniform, rest) = (&mut blocks.positive[..], &mut blocks.uniform[..n_particles], &mut blocks.rest[..n_particles]);
         for particle in 0..n_particles {
@@ -171,7 +171,7 @@ impl WithSimd for Filling<'_> {
 mod tests {
     use super::*;
 
-    /// Known answers published with the Random123 library.
+    /// Test vectors published with the Random123 library.
     #[test]
     fn philox_known_answers() {
         assert_eq!(philox([0; 4], [0; 2]), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
@@ -182,7 +182,7 @@ mod tests {
         );
     }
 
-    /// Fails if a particle gets another's numbers, or words in 64 bits carry where words in 32 do not.
+    /// Fails if a particle gets another particle's numbers, or if 64-bit lanes carry where 32-bit words would wrap.
     #[test]
     fn first_blocks_are_those_of_the_streams() {
         let (seed, step) = (0x1234_5678_9ABC_DEF0, 77 + (1 << 33));
@@ -218,7 +218,7 @@ mod tests {
         for _ in 0..70_000 {
             counts[stream.below(7)] += 1;
         }
-        // 10000 expected a cell, sd 92.6: six sd is a false alarm in 10^8.
+        // 10000 expected per cell, sd 92.6; a deviation of six sd is a false alarm once in 10^8.
         assert!(counts.iter().all(|&c| (c as f64 - 10_000.0).abs() < 556.0), "{counts:?}");
     }
 }

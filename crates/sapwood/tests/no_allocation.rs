@@ -1,7 +1,7 @@
-//! A cloud whose pool is full takes steps without asking for memory.
+//! A cloud with a full pool takes steps without allocating memory.
 //!
-//! The fault it would catch: a buffer that is made anew at every step, or a list that grows with the rows seen. It has a program of its own,
-//! because the allocator that counts is the whole program's.
+//! Fails if a buffer is reallocated at every step, or if a list grows with the number of rows. It is a separate program, because the counting
+//! allocator is global.
 
 #![expect(unsafe_code, reason = "an allocator that counts is an allocator")]
 
@@ -19,11 +19,11 @@ thread_local! {
 struct Counting;
 
 fn count() {
-    // A thread that is ending has no counter left, and nothing to count.
+    // The counter of a terminating thread is already gone.
     let _ = ALLOCATIONS.try_with(|counted| counted.set(counted.get() + 1));
 }
 
-// SAFETY: every call is handed on to the system's allocator as it came.
+// SAFETY: every call is forwarded unchanged to the system allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
@@ -46,12 +46,12 @@ static ALLOCATOR: Counting = Counting;
 const N_INPUTS: usize = 4;
 const N_CLASSES: usize = 3;
 const POOL: usize = 100;
-/// Buffers find their size while trees grow, shrink and grow again. The prior, which is renewed whenever the number of rows has doubled, may
-/// ask for memory then: no power of two lies among the counted steps.
+/// Warm-up, in which buffers reach their size as trees grow and shrink. The prior may allocate when it is recomputed, whenever the number of
+/// rows has doubled, so no power of two is among the counted steps.
 const WARM_UP: usize = 8200;
 const STEPS: usize = 200;
 
-/// Inputs and target of one row: something to split on, something to fit.
+/// Inputs and target of one row, with something to split on and something to fit.
 fn row(noise: &mut Stream, leaf: Leaf) -> ([f64; N_INPUTS], f64) {
     let x = std::array::from_fn(|_| noise.uniform());
     let y = match leaf {

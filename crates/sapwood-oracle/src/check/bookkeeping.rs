@@ -62,7 +62,7 @@ pub fn checks<B: Bench>() -> Vec<Check<B>> {
     ]
 }
 
-/// Two noisy classes in two inputs that depend on both; every seventh input is missing if asked for.
+/// Two noisy classes that depend on two inputs; optionally every seventh input is missing.
 fn stream(name: &str, n: usize, missing: bool) -> Vec<(Vec<f64>, f64)> {
     let mut rng = Rng::new(seed(name, 0));
     (0..n)
@@ -226,7 +226,7 @@ fn move_difference(before: &Tree<Split, LeafMass>, after: &Tree<Split, LeafMass>
     }
 }
 
-/// A prune adds two masses and may pass the bound of one leaf, so the statement is about a tree that cannot grow.
+/// A prune adds two masses and may exceed the bound of one leaf, so the check uses a tree that cannot grow.
 fn forgetting_bound<B: Bench>(bench: &B, _effort: u64) -> Outcome {
     let (capacity, lambda) = (5, 0.8_f64);
     let alone = Settings { min_leaf: 100, ..settings(Some(capacity), lambda) };

@@ -76,8 +76,8 @@ fn tree_deviation<B: Bench>(bench: &B, problem: &Problem, exact: &ExactFilter, n
     worst(samples.iter().zip(&expected).map(|(sample, p)| standard_errors(sample, *p)))
 }
 
-/// What is averaged over trees: an indicator of each common tree, the number of leaves and the path length. The last two
-/// gather small deviations of many trees that lean the same way, as a wrong prior makes them.
+/// Averaged over trees: an indicator of each common tree, the number of leaves and the path length. The last two accumulate
+/// small deviations of many trees in the same direction, as caused by a wrong prior.
 struct Features {
     common: BTreeMap<LineTree, usize>,
 }
@@ -103,7 +103,7 @@ impl Features {
 }
 
 fn carried<B: Bench>(bench: &B, effort: u64) -> Outcome {
-    // Solved once: the one problem whose enumeration takes longer than its clouds.
+    // Solved once: enumerating this problem takes longer than running its clouds.
     static EXACT: OnceLock<ExactFilter> = OnceLock::new();
     let problem = problem::carried();
     let (n_particles, n_clouds) = (140, 40 * effort);

@@ -1,7 +1,7 @@
 //! Statistical and exact tests of a filter, written against a trait so that the same test runs on the slow particle
 //! filter (clean or faulty) and on the engine.
 //!
-//! A check computes one number and the limit it must not pass. Replicates are independent clouds, never particles of one
+//! A check computes one number and the limit that it must not exceed. Replicates are independent clouds, never particles of one
 //! cloud. Statistical limits are six standard errors: 2e-9 for one comparison of a normal mean, and no check makes more
 //! than 500, so a false alarm has probability below 1e-6.
 
@@ -16,7 +16,7 @@ pub use problem::{Problem, problems};
 use crate::settings::Settings;
 use crate::tree::{Split, Tree};
 
-/// Mass of a leaf: number of active points and strength of the retired ones.
+/// Mass of a leaf: number of active points and total weight of the retired ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LeafMass {
     pub active: f64,
@@ -25,7 +25,7 @@ pub struct LeafMass {
 
 /// A particle filter of dynamic trees.
 pub trait Filter {
-    /// Learns one point: weigh, resample, propagate, retire while the pool is too full.
+    /// Learns one point: weigh, resample, propagate, retire while the pool is over its limit.
     fn observe(&mut self, x: &[f64], y: f64);
 
     /// Sum over steps of the log of the mean weight.
@@ -46,18 +46,18 @@ pub trait Filter {
     /// Retires the oldest active point from every particle, whatever the size of the pool.
     fn retire_oldest(&mut self);
 
-    /// A copy that went through the saved form.
+    /// A copy restored from its saved form.
     fn saved_and_restored(&self) -> Self;
 }
 
-/// Makes filters.
+/// Creates filters.
 pub trait Bench {
     type Filter: Filter;
 
     fn start(&self, seed: u64, n_particles: usize, settings: &Settings) -> Self::Filter;
 }
 
-/// What a check measured, and the largest value that passes.
+/// The value measured by a check, and the largest value that passes.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
     pub value: f64,
@@ -100,8 +100,8 @@ pub fn checks<B: Bench>() -> Vec<Check<B>> {
     checks
 }
 
-/// Mean of the sample in units of its standard error, given the mean it should have. A constant sample that is right to
-/// rounding scores 0.
+/// Mean of the sample in units of its standard error, given the mean it should have. A constant sample that is correct up to
+/// rounding gives 0.
 fn standard_errors(sample: &[f64], expected: f64) -> f64 {
     let n = sample.len() as f64;
     let mean = sample.iter().sum::<f64>() / n;
@@ -115,7 +115,7 @@ fn seed(name: &str, replicate: u64) -> u64 {
     hash.wrapping_add(replicate)
 }
 
-/// The largest of the values; NaN wins.
+/// The largest of the values; NaN if any is NaN.
 fn worst(values: impl IntoIterator<Item = f64>) -> f64 {
     values.into_iter().fold(0.0, |worst: f64, value| if worst.is_nan() || value <= worst { worst } else { value })
 }

@@ -40,7 +40,7 @@ pub fn forgetting() -> Problem {
     Problem { name: "forgetting", settings, stream }
 }
 
-/// As [`forgetting`], with a factor that every particle carries for itself. Long runs of one class, then of the other,
+/// Like [`forgetting`], with one factor per particle. Long runs of one class, then of the other,
 /// make the factors differ in what they predict.
 pub fn carried() -> Problem {
     let stream = [0, 2, 1, 2, 0, 1, 2, 0].iter().zip([0, 0, 0, 0, 0, 1, 1, 1]);
@@ -53,8 +53,8 @@ pub fn carried() -> Problem {
     Problem { name: "carried", settings, stream: stream.map(|(x, y)| (*x, f64::from(y))).collect() }
 }
 
-/// Conditional evidence: a retirement changes the score of its leaf even at lambda = 1, and inputs that take turns see to
-/// it that the leaf is next judged as somebody's sibling. A tree prior under which pruning is as likely as growing.
+/// Conditional evidence: a retirement changes the score of its leaf even at lambda = 1, and alternating inputs make sure that
+/// the leaf is next evaluated as a sibling. A tree prior under which pruning is as likely as growing.
 pub fn conditional() -> Problem {
     let stream = [0, 2, 1, 2, 0, 2, 1, 0, 2, 0, 1].iter().zip([0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 0]);
     let settings = Settings {
@@ -66,7 +66,7 @@ pub fn conditional() -> Problem {
     Problem { name: "conditional", settings, stream: stream.map(|(x, y)| (*x, f64::from(y))).collect() }
 }
 
-/// Gaussian leaves, several candidates, at least two points a leaf, a pool of six.
+/// Gaussian leaves, several candidates, at least two points per leaf, a pool of six.
 pub fn gaussian() -> Problem {
     let prior = Nig { precision: vec![vec![0.4]], mean: vec![0.3], nu0: 2.0, s0: 0.5, ln_occam: None };
     let leaf = LeafModel::Constant(GaussianPrior::Nig(prior));

@@ -52,7 +52,7 @@ fn grown<F: Filter>(filter: &F) -> f64 {
 }
 
 /// Every particle is a lone root until the second point, so the number that grow there is binomial with the enumerated
-/// probability. One pair that moves alike adds two covariances to the variance of the sum.
+/// probability. A pair with identical moves adds two covariances to the variance of the sum.
 fn independence<B: Bench>(bench: &B, effort: u64) -> Outcome {
     let settings = problem::prior_only().settings;
     let (n_particles, n_clouds) = (8, 8000 * effort);
@@ -85,13 +85,13 @@ fn dimension<B: Bench>(bench: &B, effort: u64) -> Outcome {
     Outcome { value: worst(deviations), limit: SIX_SIGMA }
 }
 
-/// One class: weights are equal, resampling keeps every particle, and only mutation changes how many carry each value.
-/// They start even. A particle ends with the value it began with, or with a given other one, with probabilities that add
-/// up to one; the numbers are sums of independent indicators.
+/// With a single class all weights are equal, resampling keeps every particle, and only mutation changes how many carry each
+/// value. The values start evenly distributed. Each particle ends with its initial value or another with known probabilities,
+/// so the counts are sums of independent indicators.
 fn mutation<B: Bench>(bench: &B, effort: u64) -> Outcome {
     let forgetting = problem::carried().settings.forgetting;
     let (values, n_each, n_steps) = (forgetting.values(), 2, 10);
-    // A pool that will be full one day: particles that keep every point have no use for a factor.
+    // With a limit on the pool: particles that keep every point carry no factor.
     let settings = Settings { forgetting: forgetting.clone(), capacity: Some(2 * n_steps as usize), ..problem::prior_only().settings };
     let n_values = values.len() as f64;
     let never_drawn = (1.0 - forgetting.mutation()).powi(n_steps);

@@ -7,8 +7,8 @@
 //! `ln p = -n p/2 ln(pi) + lnGamma_p((nu0+n)/2) - lnGamma_p(nu0/2) + nu0/2 ln|Psi| - (nu0+n)/2 ln|Psi + S| + p/2 sum_g ln(k0/(k0+n_g))`
 //!
 //! with `S = sum_g [scatter about the group's mean + k0 n_g/(k0+n_g) (mean_g - m)(mean_g - m)']`. One Gaussian is one group; equal
-//! covariances are one such density with a group a class; unequal ones are one density a class. `m` and
-//! `Psi = (p+2) covariance of the leaf + ridge` come from the leaf's points and stay as they are when a new input is predicted, so a
+//! covariances are one such density with one group per class; unequal ones are one density per class. `m` and
+//! `Psi = (p+2) covariance of the leaf + ridge` are computed from the leaf's points and held fixed when a new input is predicted, so a
 //! predictive density is a ratio of two marginals.
 
 use std::f64::consts::PI;
@@ -21,7 +21,7 @@ use crate::special::{ln_gamma, ln_sum_exp, softmax};
 #[derive(Clone, Debug)]
 pub struct Discriminant {
     pub n_classes: usize,
-    /// Dirichlet prior count of a class.
+    /// Dirichlet pseudo-count per class.
     pub baseline: f64,
     /// Added to the diagonal of `Psi`.
     pub ridge: Vec<f64>,
@@ -29,18 +29,18 @@ pub struct Discriminant {
     pub by_class: bool,
     /// Whether inputs are independent given the class; all of them together then count for at most [`INDEPENDENT`].
     pub diagonal: bool,
-    /// Injected to prove that the checks see it.
+    /// Injected to prove that the checks detect it.
     pub mistake: Option<Mistake>,
 }
 
-/// What can be wrong with a discriminant leaf and not with the filter around it.
+/// Faults of a discriminant leaf, as opposed to the filter around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mistake {
-    /// The ridge is measured by the leaf's own spread.
+    /// The ridge is on the scale of the leaf instead of the stream.
     LeafRidge,
     /// Models are summed instead of averaged.
     NotAveraged,
-    /// The means are penalised as if `k0` were twice what it is.
+    /// The class means are penalised as if `k0` were twice as large.
     WrongStrength,
     /// Predictions give every model the same weight.
     EvenWeights,
@@ -49,7 +49,7 @@ pub enum Mistake {
 const K0: f64 = 1.0;
 const INDEPENDENT: f64 = 4.0;
 
-/// What stays fixed while densities are compared: the inputs taken together, their mean and `Psi`.
+/// Held fixed while densities are compared: a group of inputs, their mean and `Psi`.
 struct Prior {
     columns: Vec<usize>,
     mean: Vec<f64>,
@@ -157,7 +157,7 @@ impl Discriminant {
         let priors = self.priors(data);
         let before = self.ln_densities(&priors, data);
         let counts = multinomial::counts(self.n_classes, data);
-        // By model and class: the class's own probability times the density that it gives the input.
+        // By model and class: the class probability times the density of the input.
         let mut joint = vec![Vec::new(); before.len()];
         for class in 0..self.n_classes {
             let mut with: Vec<Datum> = data.to_vec();

@@ -27,7 +27,7 @@ pub struct Nig {
     pub mean: Vec<f64>,
     pub nu0: f64,
     pub s0: f64,
-    /// When given, stands in for the prior's own normaliser `1/2 ln|L0|`: the Occam factor of another prior.
+    /// If given, replaces the normaliser `1/2 ln|L0|` of the prior: the Occam factor of another prior.
     pub ln_occam: Option<f64>,
 }
 
@@ -116,7 +116,7 @@ pub fn ln_predictive(prior: &GaussianPrior, rows: &[Row], z: &[f64], y: f64) -> 
 /// Expected reduction of the predictive variance, summed over a box, from observing once more at `z` (ALC):
 /// `S/(df-2) / (1 + z'g) * integral of ([1, u]'g)^2 du` with `g = G*^-1 z`. `None` without a finite variance.
 ///
-/// Two Gauss points a dimension integrate the quadratic exactly, without a closed form.
+/// Two Gauss-Legendre nodes per dimension integrate the quadratic exactly, without a closed form.
 pub fn alc(prior: &GaussianPrior, rows: &[Row], z: &[f64], lower: &[f64], upper: &[f64]) -> Option<f64> {
     let p = posterior(prior, rows)?;
     let g = solve(&p.factor, z);

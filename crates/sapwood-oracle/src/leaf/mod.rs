@@ -1,7 +1,7 @@
 //! Leaf models, computed directly from lists of weighted points.
 //!
-//! A point of weight `w` enters the likelihood to the power `w`. That is all retirement with forgetting is, so no
-//! sufficient statistic is ever kept and none can be wrong.
+//! A point of weight `w` enters the likelihood to the power `w`. Retirement with forgetting is nothing else, so no
+//! sufficient statistics are needed.
 
 pub mod discriminant;
 pub mod gaussian;

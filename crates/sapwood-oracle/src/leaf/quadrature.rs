@@ -2,7 +2,7 @@
 //!
 //! The trapezoidal rule on the whole line converges exponentially for these integrands once the variable is chosen so
 //! that they fall off at both ends. Coefficients are integrated in units of the noise around their posterior mean: that
-//! is a change of variables, not part of the answer.
+//! is a change of variables and does not affect the result.
 
 use std::f64::consts::PI;
 
@@ -16,7 +16,7 @@ pub fn gaussian_ln_evidence(prior: &GaussianPrior, rows: &[Row]) -> f64 {
     let m = centre.beta.len();
     let step = 0.35;
     let offsets: Vec<f64> = (-24..=24).map(|i| f64::from(i) * step).collect();
-    // The integrand falls like sigma^-df on the right: far enough that what is left is below 1e-14 of the whole.
+    // The integrand decays like sigma^-df on the right; the truncated part is below 1e-14 of the whole.
     let (ln_sigma_step, ln_sigma_low, ln_sigma_high) = (0.04, -8.0, 36.0 / centre.df + 6.0);
     let n_sigma = ((ln_sigma_high - ln_sigma_low) / ln_sigma_step) as usize;
     // d beta = sigma^m |C|^-1 dt for beta = centre + sigma C^-T t.

@@ -1,4 +1,4 @@
-//! Mistakes that can be made in a particle filter of dynamic trees, to prove that the checks see them.
+//! Mistakes that can be made in a particle filter of dynamic trees, to prove that the checks detect them.
 
 use crate::leaf::{LeafModel, Mistake};
 
@@ -13,7 +13,7 @@ macro_rules! faults {
         impl Fault {
             pub const ALL: &'static [Self] = &[$(Self::$name,)+];
 
-            /// One line that says what is wrong.
+            /// A one-line description.
             pub fn describe(self) -> &'static str {
                 match self {
                     $(Self::$name => concat!($($doc),+).trim_ascii(),)+

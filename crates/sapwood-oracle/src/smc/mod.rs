@@ -14,7 +14,7 @@ use crate::special::{ln_sum_exp, softmax};
 use crate::tree::{Split, Tree};
 use particle::{Particle, World};
 
-/// How particle filters are made: clean or with one fault.
+/// Creates particle filters, correct or with one fault.
 #[derive(Clone, Copy, Debug)]
 pub struct SmcBench {
     pub fault: Option<Fault>,
@@ -85,7 +85,7 @@ impl Smc {
         }
     }
 
-    /// Particles that carry a forgetting factor now and then draw it anew.
+    /// Particles occasionally redraw the forgetting factor that they carry.
     fn mutate(&mut self) {
         let n_values = self.world.settings.forgetting.values().len();
         let excess = if self.has(Fault::LambdaMutatesTooOften) { 3.0 } else { 1.0 };

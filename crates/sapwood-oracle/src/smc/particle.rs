@@ -10,7 +10,7 @@ use crate::settings::Settings;
 use crate::special::softmax;
 use crate::tree::{Split, SplitPrior, Tree};
 
-/// What every particle sees.
+/// The data and settings shared by all particles.
 #[derive(Clone, Debug)]
 pub struct World {
     pub settings: Settings,
@@ -18,7 +18,7 @@ pub struct World {
     pub history: Vec<(Vec<f64>, f64)>,
 }
 
-/// Points of a leaf: active ones by index, retired ones with the weight they have left.
+/// Points of a leaf: active ones by index, retired ones with their remaining weight.
 #[derive(Clone, Debug, Default)]
 struct Leaf {
     active: Vec<usize>,
@@ -39,7 +39,7 @@ type Node = Tree<Split, Leaf>;
 #[derive(Clone, Debug)]
 pub struct Particle {
     root: Node,
-    /// Which forgetting factor it carries.
+    /// Index of the forgetting factor it carries.
     value_ix: usize,
 }
 
@@ -124,7 +124,7 @@ impl World {
         if dims.is_empty() { 0 } else { dims[rng.below(dims.len())] }
     }
 
-    /// A split drawn at random, or none when the chosen column leaves no room.
+    /// A split drawn at random; `None` if the chosen column has no valid cut.
     fn candidate(&self, leaf: &Leaf, rng: &mut Rng) -> Option<Split> {
         let dim = self.dimension(leaf, rng);
         let mut values: Vec<f64> = leaf.active.iter().map(|ix| self.history[*ix].0[dim]).filter(|value| !value.is_nan()).collect();
@@ -201,7 +201,7 @@ impl World {
         moves.swap_remove(rng.choose(&softmax(&logs)))
     }
 
-    /// What stay and grow keep beside the leaf: the parent's split and the sibling's subtree.
+    /// The part of the score that stay and grow share: the parent's split and the sibling's subtree.
     fn ln_rest(&self, parent: &Node, depth: usize, new: usize) -> f64 {
         let Tree::Split(split, left, right) = parent else { unreachable!("a parent is a split") };
         if self.has(Fault::SiblingMissingInScore) {
@@ -306,12 +306,12 @@ impl Particle {
         self.value_ix = value_ix;
     }
 
-    /// Log predictive as used to weigh the particle.
+    /// Log predictive used to weigh the particle.
     pub fn ln_predictive(&self, world: &World, x: &[f64], y: f64) -> f64 {
         world.ln_predictive(self.root.leaf_at(x), x, y)
     }
 
-    /// Log predictive as answered to a user.
+    /// Log predictive returned to a user.
     pub fn ln_predictive_later(&self, world: &World, x: &[f64], y: f64) -> f64 {
         if world.has(Fault::NanSideDiffers) {
             let other = self.root.map(&|s| Split { nan_left: !s.nan_left, ..*s }, &Leaf::clone);

@@ -1,6 +1,6 @@
 //! Resampling schemes as pure functions: weights and random numbers in, ancestors out.
 //!
-//! Both leave particle `i` with `N W_i` offspring on average, which is all that unbiasedness asks.
+//! Both give particle `i` on average `N W_i` offspring, which is all that unbiasedness requires.
 
 use crate::rng::Rng;
 
@@ -26,7 +26,7 @@ pub fn systematic(weights: &[f64], offset: f64) -> Vec<usize> {
     ancestors
 }
 
-/// `floor(N W_i)` copies of each, the rest drawn independently in proportion to what was cut off.
+/// `floor(N W_i)` copies of each; the rest is drawn independently in proportion to the remainders.
 pub fn residual(weights: &[f64], rng: &mut Rng) -> Vec<usize> {
     let n = weights.len();
     let mut ancestors = Vec::with_capacity(n);

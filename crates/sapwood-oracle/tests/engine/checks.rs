@@ -4,7 +4,7 @@ use sapwood_oracle::check::checks;
 
 use crate::adapter::EngineBench;
 
-/// The engine is fast: its clouds are this many times those of the fault matrix, and smaller faults show.
+/// The engine is fast, so this many times as many clouds as in the fault matrix are run, which detects smaller faults.
 const EFFORT: u64 = 4;
 
 #[test]

@@ -1,5 +1,4 @@
-//! Leaves of the engine that the checks do not reach: the reference prior, and the division of retired mass by where
-//! the retired inputs lay.
+//! Features of leaves that the checks do not cover: the reference prior, and the Gaussian division of retired mass.
 
 use sapwood::config::Division;
 use sapwood_oracle::leaf::{Datum, GaussianPrior, LeafModel, Nig};
@@ -44,7 +43,7 @@ fn a_lone_leaf_under_the_reference_prior_predicts_as_the_formula_says() {
     }
 }
 
-/// A fault this catches: the right child's part computed on its own instead of as what the left one leaves.
+/// Fails if the right child's part is computed on its own instead of as the remainder.
 #[test]
 fn gaussian_division_conserves_retired_mass() {
     let capacity = 20;

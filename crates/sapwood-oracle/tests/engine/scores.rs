@@ -41,7 +41,7 @@ fn range(points: &[Point]) -> (Vec<f64>, Vec<f64>) {
     (bound(f64::min), bound(f64::max))
 }
 
-/// Mean over trees of what `score` gives each point in its leaf.
+/// Mean over trees of the score of each point in its leaf.
 fn averaged(trees: &[Tree<Split, LeafMass>], points: &[Point], score: impl Fn(&Point, &[f64], &[f64], &[Point]) -> f64) -> Vec<f64> {
     let (lower, upper) = range(points);
     let mut scores = vec![0.0; points.len()];

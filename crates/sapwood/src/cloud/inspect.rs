@@ -10,7 +10,7 @@ pub struct ActivePoint {
     pub x: Vec<f64>,
     pub y: f64,
     pub weight: f64,
-    /// Observations taken in since.
+    /// Number of observations learned since.
     pub age: u64,
     /// Discard score; NaN for rules that do not score.
     pub score: f64,
@@ -26,10 +26,10 @@ pub struct ParticleStats {
     pub forgetting: f64,
 }
 
-/// A node of one tree in preorder.
+/// A node of one tree; nodes are listed in preorder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TreeNode {
-    /// The split and the positions of its children; none for a leaf.
+    /// The split and the positions of the children; `None` for a leaf.
     pub split: Option<(crate::split::Split, usize, usize)>,
     pub n_active: f64,
     pub n_retired: f64,
@@ -37,7 +37,7 @@ pub struct TreeNode {
     pub value: Vec<f64>,
 }
 
-/// How much there was to compute in the last step.
+/// The amount of work in the last step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepSizes {
     /// Distinct leaves at the input, those that hold different points, and those that differ in their statistics.
@@ -48,13 +48,13 @@ pub struct StepSizes {
     pub proposals: usize,
     pub chains: usize,
     pub outcomes: usize,
-    /// Prunes that were possible.
+    /// Number of possible prunes.
     pub prunes: usize,
 }
 
 impl<M: LeafModel> Cloud<M> {
-    /// About how much work a step is, in no unit: what the last one had to compute, each evidence counted once for every entry of its
-    /// statistics, and each point of the pool.
+    /// A rough, unitless estimate of the cost of a step: the evidences of the last one, each counted once per entry of its statistics, and the
+    /// points of the pool.
     pub fn relative_cost(&self) -> usize {
         let StepSizes { contents, outcomes, prunes, .. } = self.step_sizes();
         (self.trees.len() + contents + 2 * outcomes + prunes) * (8 + self.model.stat_len()) + self.pool.len() * self.pool.n_inputs()
@@ -67,7 +67,7 @@ impl<M: LeafModel> Cloud<M> {
     /// The active pool, oldest first.
     pub fn active(&self) -> Vec<ActivePoint> {
         if self.uses_scores() {
-            // Bringing the tally up to date changes its rounding, so a question does it on the side.
+            // Updating the tally would change its rounding, so a query works on a copy.
             let mut copy = self.clone();
             copy.update_scores();
             return copy.scored_points();
@@ -98,7 +98,7 @@ impl<M: LeafModel> Cloud<M> {
     pub fn forgetting(&self) -> Vec<(f64, f64)> {
         let values = self.settings.forgetting_values();
         if !self.forgets {
-            // Nothing has been learned about them yet.
+            // No factor has been selected yet.
             return values.iter().map(|value| (*value, 1.0 / values.len() as f64)).collect();
         }
         let mut shares: Vec<(f64, f64)> = values.iter().map(|value| (*value, 0.0)).collect();
@@ -108,7 +108,7 @@ impl<M: LeafModel> Cloud<M> {
         shares
     }
 
-    /// One entry a particle.
+    /// One entry per particle.
     pub fn particle_stats(&self) -> Vec<ParticleStats> {
         let mut all = Vec::new();
         for tree in &self.trees {
@@ -149,7 +149,7 @@ impl<M: LeafModel> Cloud<M> {
         used
     }
 
-    /// The tree of one particle. `value` says what a leaf predicts.
+    /// The tree of one particle. `value` gives the prediction of a leaf.
     pub fn tree(&self, particle: usize, value: impl Fn(&Self, &LeafNode<M::Fit>) -> Vec<f64>) -> Option<Vec<TreeNode>> {
         let mut first = 0;
         let tree = self.trees.iter().find(|tree| {
@@ -190,7 +190,7 @@ impl Cloud<Gaussian> {
     }
 }
 
-/// Questions for clouds of classification leaves.
+/// Queries of clouds with classification leaves.
 impl<M: ClassificationLeaf> Cloud<M> {
     /// A classification leaf's probabilities at an encoded point.
     pub(crate) fn leaf_probabilities(&self, leaf: &LeafNode<M::Fit>, point: &[f64]) -> Vec<f64> {
@@ -205,7 +205,7 @@ impl<M: ClassificationLeaf> Cloud<M> {
         self.model.n_classes()
     }
 
-    /// Let labels up to `n_classes - 1` appear from now on; every leaf has seen none of the new ones.
+    /// Allow labels up to `n_classes - 1` from now on; no leaf has points of the new classes.
     pub fn add_classes(&mut self, n_classes: usize) {
         self.scratch.lookup.invalidate();
         self.model.set_n_classes(n_classes);

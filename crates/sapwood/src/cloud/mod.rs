@@ -4,7 +4,7 @@
 //! are drawn per particle. Particle numbers, which key the random draws, count through the copies of the trees in order.
 //!
 //! [`step`] learns an observation, [`discard`] chooses the point to retire, [`forecast`] computes predictive distributions, [`inspect`]
-//! answers read-only questions.
+//! provides read-only views.
 
 mod discard;
 mod distinct_leaves;

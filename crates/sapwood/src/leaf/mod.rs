@@ -20,7 +20,7 @@ mod scale;
 pub use batch::Batch;
 pub use discriminant::{Covariance, Discriminant, DiscriminantFit, Ridge, Shape};
 pub use gaussian::{FixedPrior, Gaussian, GaussianFit, GaussianPrior, Pseudo};
-pub use multinomial::Multinomial;
+pub use multinomial::{Multinomial, class_count_ix};
 pub use origin::Origin;
 pub use scale::Scale;
 
@@ -29,13 +29,16 @@ use crate::num::lanes::Lane;
 use crate::predict::StudentT;
 use crate::split::Split;
 
-/// Subtracting this many times what remains costs half of the sixteen digits: such sums are recomputed from the points.
+/// Where a sum loses a term this many times as large as the remainder, half of the sixteen digits are gone, and it is recomputed from the points.
 pub const SWAMPED: f64 = 1e8;
+
+/// Where every vector of statistics holds the effective number of points.
+pub const N_POINTS: usize = 0;
 
 /// The effective number of points behind a vector of statistics.
 #[inline(always)]
 pub fn n_points(stats: &[f64]) -> f64 {
-    stats[0]
+    stats[N_POINTS]
 }
 
 /// A leaf's box clipped to the range of the inputs, and its volume relative to that range.
@@ -91,12 +94,13 @@ pub trait LeafModel: Clone + Send + Sync {
     /// Number of entries of a vector of statistics.
     fn stat_len(&self) -> usize;
 
-    /// The number of classes if the statistics are nothing but class counts, so that counting labels can replace summing statistics.
+    /// The number of classes if the statistics are nothing but class counts (see [`class_count_ix`]), so that counting labels can replace
+    /// summing statistics.
     fn counted_classes(&self) -> Option<usize> {
         None
     }
 
-    /// Update the running scale of the stream. True if the prior changed with it, so that every cached fit is stale.
+    /// Update the running scale of the stream. True if the prior changed with it, which makes every cached fit stale.
     fn track(&mut self, x: &[f64], y: f64, weight: f64) -> bool;
     /// The values of an observation that the leaf uses; missing inputs are imputed and extreme ones clipped here.
     fn encode(&self, x: &[f64], y: f64, point: &mut [f64]);
@@ -145,7 +149,7 @@ pub trait LeafModel: Clone + Send + Sync {
     fn retired_bonus(&self) -> f64 {
         0.0
     }
-    /// The posterior of a leaf with these statistics. False if the prior does not support the leaf, so that a proper stand-in was used.
+    /// The posterior of a leaf with these statistics. False if the prior does not support the leaf, in which case a proper fallback prior was used.
     fn fit(&self, total: &[f64], origin: &[f64], fit: &mut Self::Fit) -> bool;
     /// The posteriors of many leaves at once. `totals` and `origins` are concatenated; `supported` receives what [`LeafModel::fit`] returns
     /// for each. `scratch` may hold anything.

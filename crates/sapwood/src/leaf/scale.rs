@@ -1,21 +1,9 @@
-//! Running second moments of the whole stream, which give the default prior its units.
+//! Running second moments of the whole stream, which set the units of the default prior.
 
 use crate::num::cholesky::{packed_ix, packed_len};
 
-/// Once there are this many rows, a value counts as at most this many standard deviations from the mean: one absurd value must not set
-/// the scale of everything after it, while values that keep coming from out there still widen it, faster and faster.
-const REACH: f64 = 8.0;
-const REACH_AFTER: f64 = 32.0;
-/// Inputs that enter a leaf's moments are held within this many running standard deviations of their mean: one absurd sensor value must not
-/// bend a whole leaf.
-const CLIP_SD: f64 = 4.0;
-/// Clipping waits until the running range means something.
-const CLIP_AFTER: f64 = 32.0;
-/// Priors are recomputed at every row up to here, then each time the number of rows doubles.
-const ALWAYS_UNTIL: f64 = 32.0;
-
-/// Weighted means and centred cross-products of inputs (and target) over everything seen (Welford's recursion). Missing inputs count as their
-/// column's mean.
+/// Weighted means and centred cross-products of the inputs (and the target) over the whole stream, by Welford's recursion. A missing input
+/// counts as the mean of its column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scale {
     pub(crate) n: f64,
@@ -36,17 +24,21 @@ impl Scale {
 
     /// Returns true if a column that had been constant no longer is.
     pub fn observe(&mut self, values: impl Iterator<Item = f64>, weight: f64) -> bool {
+        /// Once there are enough rows, a value counts as at most this many standard deviations from the mean: one outlier must not set the
+        /// scale for the rest of the stream, while a lasting change still widens it, faster and faster.
+        const MAX_SD: f64 = 8.0;
+        const ENOUGH_ROWS: f64 = 32.0;
         let d = self.dim();
         let before = self.n;
         self.n += weight;
         let fraction = weight / self.n;
         for (i, value) in values.enumerate() {
             let delta = if value.is_nan() { 0.0 } else { value - self.mean[i] };
-            let reach = if before >= REACH_AFTER { REACH * (self.cross[packed_ix(i, i)] / before).sqrt() } else { 0.0 };
-            // A column without spread has no reach yet: whatever wakes it is taken whole.
-            self.delta[i] = if reach > 0.0 { delta.clamp(-reach, reach) } else { delta };
+            let limit = if before >= ENOUGH_ROWS { MAX_SD * (self.cross[packed_ix(i, i)] / before).sqrt() } else { 0.0 };
+            // A column that has been constant has no limit yet: the first different value is not clipped.
+            self.delta[i] = if limit > 0.0 { delta.clamp(-limit, limit) } else { delta };
         }
-        // With the old mean's deviations, the cross-products grow by weight (1 - weight/n) delta delta'.
+        // For deviations from the old mean, the cross-products grow by weight (1 - weight/n) delta delta'.
         let gain = weight * (1.0 - fraction);
         let mut woke = false;
         for i in 0..d {
@@ -63,19 +55,26 @@ impl Scale {
         woke
     }
 
-    /// Whether what is scaled by these moments should be computed anew, after a row before which their count was `n_before`.
+    /// Whether the quantities that are scaled by these moments should be recomputed, given the count before the last row and whether that row
+    /// ended the constancy of a column.
     pub fn is_due(&self, n_before: f64, woke: bool) -> bool {
-        self.n <= ALWAYS_UNTIL || woke || n_doublings(self.n) > n_doublings(n_before)
+        /// Recompute at every row up to here, then each time the number of rows doubles.
+        const EVERY_ROW_UNTIL: f64 = 32.0;
+        self.n <= EVERY_ROW_UNTIL || woke || n_doublings(self.n) > n_doublings(n_before)
     }
 
-    /// An input as a leaf's moments take it: the mean for a missing one, and nothing absurd.
-    pub fn hold(&self, i: usize, value: f64) -> f64 {
+    /// An input as it enters a leaf's moments: missing values are replaced by the mean, extreme ones clipped.
+    pub fn impute_and_clip(&self, i: usize, value: f64) -> f64 {
+        /// Limit in running standard deviations: one absurd sensor value must not tilt a whole leaf.
+        const CLIP_SD: f64 = 4.0;
+        /// Clipping starts when the running standard deviation is reliable.
+        const CLIP_AFTER: f64 = 32.0;
         let mean = self.mean(i);
         if value.is_nan() {
             mean
         } else if self.n >= CLIP_AFTER {
-            let reach = CLIP_SD * self.variance(i).sqrt();
-            value.clamp(mean - reach, mean + reach)
+            let limit = CLIP_SD * self.variance(i).sqrt();
+            value.clamp(mean - limit, mean + limit)
         } else {
             value
         }
@@ -106,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_survive_a_far_mean() {
+    fn moments_are_accurate_far_from_zero() {
         let mut scale = Scale::new(2);
         let n = 100_000;
         for i in 0..n {
@@ -114,14 +113,14 @@ mod tests {
             scale.observe([1e9 + x, 1e6 + 2.0 * x].into_iter(), 1.0);
         }
         let var = (0..n).map(|i| (f64::from(i % 7) - 3.0).powi(2)).sum::<f64>() / f64::from(n);
-        // Inputs at 1e9 carry 1e-7 of absolute rounding each; relative to a variance of 4 the sum keeps seven digits.
+        // Each input near 1e9 is rounded by up to 1e-7; with a variance of 4 seven digits remain.
         assert!((scale.variance(0) / var - 1.0).abs() < 1e-6);
         assert!((scale.variance(1) / (4.0 * var) - 1.0).abs() < 1e-6);
         assert!((scale.correlation(1, 0) - 1.0).abs() < 1e-6);
     }
 
     #[test]
-    fn waking_columns_are_reported_once() {
+    fn the_end_of_constancy_is_reported_once() {
         let mut scale = Scale::new(2);
         assert!(!scale.observe([5.0, 1.0].into_iter(), 1.0));
         assert!(scale.observe([5.0, 2.0].into_iter(), 1.0));

@@ -1,7 +1,7 @@
-//! Logarithm and exponential, written out: the same bits on every platform, inlined, and without a branch in the common case, so that
-//! loops over them vectorise. Rare arguments (zero, subnormal, infinite, NaN, overflowing) go to the pinned library.
+//! Logarithm and exponential: bit-identical on every platform, inlined, and branch-free in the common case, so that loops over them
+//! vectorise. Rare arguments (zero, subnormal, infinite, NaN, overflowing) are passed to `libm`.
 
-/// ln 2 in two parts; products of the first with a small integer are exact.
+/// ln 2 as a sum of two parts; the product of the first with a small integer is exact.
 const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
@@ -14,14 +14,14 @@ pub fn ln(x: f64) -> f64 {
     if has_rare_ln(x) == 0 { ln_normal(x) } else { libm::log(x) }
 }
 
-/// Zero if [`ln_normal`] may be asked.
+/// Zero if [`ln_normal`] applies.
 #[inline(always)]
 pub(super) fn has_rare_ln(x: f64) -> u64 {
     outside(x, f64::MIN_POSITIVE, f64::INFINITY)
 }
 
-/// One if `x` is not in `[low, high)`, both positive, else zero. Positive numbers are in the order of their bits, and the difference of two
-/// has its highest bit set where it is negative: there is nothing to compare, so that the answers for many numbers go together quickly.
+/// One if `x` is outside `[low, high)`, both positive, else zero. Positive floats are ordered like their bits, and the sign bit of the
+/// difference gives the result without a comparison, so that results for many numbers can be combined branchlessly.
 #[inline(always)]
 pub(crate) fn outside(x: f64, low: f64, high: f64) -> u64 {
     let above_low = x.to_bits().wrapping_sub(low.to_bits());
@@ -32,18 +32,18 @@ pub(crate) fn outside(x: f64, low: f64, high: f64) -> u64 {
 /// `x = m 2^e` with `m` in [sqrt(1/2), sqrt(2)), and `ln m = 2 atanh(s)` with `s = (m - 1)/(m + 1)`, `s^2 < 0.0295`.
 #[inline(always)]
 pub(crate) fn ln_normal(x: f64) -> f64 {
-    // Subtracting the bits of sqrt(1/2) makes the exponent field count from there.
+    // Subtracting the bits of sqrt(1/2) puts the boundary between exponents there.
     const SQRT_HALF: u64 = 0x3FE6_A09E_667F_3BCD;
     let shifted = x.to_bits().wrapping_sub(SQRT_HALF);
-    // The exponent, made positive, stands in the low bits of 2^52 + 1024 + exponent: many processors have no lanes of signed integers to
-    // shift or to turn into numbers.
+    // The biased exponent goes into the low bits of 2^52 + 1024 + exponent: AVX2 can neither shift signed 64-bit lanes arithmetically nor
+    // convert them to floats.
     const BIASED: u64 = 1024 << 52;
     const LOW_BITS: f64 = (1u64 << 52) as f64;
     let exponent = f64::from_bits(shifted.wrapping_add(BIASED) >> 52 | LOW_BITS.to_bits()) - (LOW_BITS + 1024.0);
     let m = f64::from_bits((shifted & MANTISSA).wrapping_add(SQRT_HALF));
     let s = (m - 1.0) / (m + 1.0);
     let z = s * s;
-    // atanh(s)/s - 1 = z/3 + z^2/5 + ...; of all sums of seven powers this comes nearest (Remez): less than 5e-18 is left.
+    // atanh(s)/s - 1 = z/3 + z^2/5 + ...; minimax polynomial with seven terms (Remez), error below 5e-18.
     let z2 = z * z;
     let z4 = z2 * z2;
     let low = (0.333_333_333_333_333_5 + z * 0.199_999_999_999_492_56) + z2 * (0.142_857_143_131_854_63 + z * 0.111_111_055_387_103_5);
@@ -59,17 +59,17 @@ pub fn exp(x: f64) -> f64 {
     if has_rare_exp(x) == 0 { exp_normal(x) } else { libm::exp(x) }
 }
 
-/// Zero if [`exp_normal`] may be asked.
+/// Zero if [`exp_normal`] applies.
 #[inline(always)]
 pub(super) fn has_rare_exp(x: f64) -> u64 {
     const LARGEST: u64 = 708.0f64.to_bits();
     LARGEST.wrapping_sub(x.abs().to_bits()) >> 63
 }
 
-/// `exp(x) = 2^k exp(r)` with `|r| <= ln(2)/2`; fourteen terms of the series leave less than 1e-17.
+/// `exp(x) = 2^k exp(r)` with `|r| <= ln(2)/2`; with fourteen terms of the series the error is below 1e-17.
 #[inline(always)]
 pub(crate) fn exp_normal(x: f64) -> f64 {
-    // Adding and subtracting 1.5 * 2^52 rounds to an integer, which then stands in the low bits.
+    // Adding and subtracting 1.5 * 2^52 rounds to an integer, which is left in the low bits of the sum.
     const ROUND: f64 = 6_755_399_441_055_744.0;
     let shifted = x * std::f64::consts::LOG2_E + ROUND;
     let k = shifted - ROUND;
@@ -102,7 +102,7 @@ mod tests {
         }
         for i in 1..20_000 {
             let x = 1.0 + (f64::from(i) - 10_000.0) * 1e-6;
-            // Near 1 there is nothing to add to: two roundings of the quotient and two of the sum remain.
+            // Near 1 the exponent contributes nothing, so the roundings of the quotient and of the sum show in full.
             assert!(ulps(ln(x), libm::log(x)) <= 2, "{x}");
         }
         assert_eq!(ln(1.0), 0.0);

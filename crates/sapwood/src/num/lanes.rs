@@ -1,7 +1,7 @@
-//! Functions of eight numbers abreast.
+//! Elementary functions in SIMD lanes.
 //!
-//! Plain loops over arrays: inside a function compiled for a wide instruction set they become vector instructions. Each lane gets the bits
-//! that the scalar function would give it, whatever set is used and whatever stands in the other lanes.
+//! Plain loops over arrays, which compile to vector instructions inside functions that are compiled for a wide instruction set. Each lane
+//! gets exactly the result of the scalar function, whatever the instruction set and the other lanes.
 
 use pulp::{Arch, WithSimd};
 
@@ -12,7 +12,7 @@ use super::{exp, ln};
 pub const LANES: usize = 8;
 pub type Lane = [f64; LANES];
 
-/// The way around: kept apart, so that the way through stays short.
+/// Cold path for rare arguments; not inlined, to keep the hot path short.
 #[cold]
 #[inline(never)]
 fn one_by_one<const L: usize>(x: [f64; L], f: impl Fn(f64) -> f64) -> [f64; L] {
@@ -22,7 +22,7 @@ fn one_by_one<const L: usize>(x: [f64; L], f: impl Fn(f64) -> f64) -> [f64; L] {
 /// `ln` of each lane.
 #[inline(always)]
 pub fn ln_lanes<const L: usize>(x: [f64; L]) -> [f64; L] {
-    // One rare argument sends all eight the slow way, which gives the others the same bits.
+    // One rare argument sends all lanes down the cold path, which gives the same bits.
     if x.iter().fold(0, |rare, x| rare | has_rare_ln(*x)) != 0 {
         return one_by_one(x, ln);
     }
@@ -36,12 +36,12 @@ pub fn ln_lanes<const L: usize>(x: [f64; L]) -> [f64; L] {
 /// `exp` of each lane.
 #[inline(always)]
 pub fn exp_lanes<const L: usize>(x: [f64; L]) -> [f64; L] {
-    /// Below this nothing is left.
-    const NOTHING: f64 = -746.0;
-    // Weights that vanish are nothing rare.
+    /// `exp` underflows to zero below this.
+    const UNDERFLOW: f64 = -746.0;
+    // Weights that underflow are common and must not take the cold path.
     let mut usual = [0.0; L];
     for lane in 0..L {
-        usual[lane] = if x[lane] < NOTHING { 0.0 } else { x[lane] };
+        usual[lane] = if x[lane] < UNDERFLOW { 0.0 } else { x[lane] };
     }
     if usual.iter().fold(0, |rare, x| rare | has_rare_exp(*x)) != 0 {
         return one_by_one(x, exp);
@@ -49,12 +49,12 @@ pub fn exp_lanes<const L: usize>(x: [f64; L]) -> [f64; L] {
     let mut out = [0.0; L];
     for lane in 0..L {
         let value = exp_normal(usual[lane]);
-        out[lane] = if x[lane] < NOTHING { 0.0 } else { value };
+        out[lane] = if x[lane] < UNDERFLOW { 0.0 } else { value };
     }
     out
 }
 
-/// `exp` of every number of a list.
+/// Replace every number by its `exp`.
 pub fn exp_all(x: &mut [f64]) {
     struct Kernel<'a>(&'a mut [f64]);
 
@@ -74,7 +74,7 @@ pub fn exp_all(x: &mut [f64]) {
     Arch::new().dispatch(Kernel(x));
 }
 
-/// `ln Gamma` of each lane, for positive lanes.
+/// `ln Gamma` of each lane, for positive arguments.
 #[inline(always)]
 pub fn ln_gamma_lanes<const L: usize>(x: [f64; L]) -> [f64; L] {
     let (mut value, product) = ln_gamma_parts_lanes(x);
@@ -85,7 +85,7 @@ pub fn ln_gamma_lanes<const L: usize>(x: [f64; L]) -> [f64; L] {
     value
 }
 
-/// `ln Gamma` as `value - ln(product)`: a sum of several needs one logarithm for all their products, which are below 10^10.
+/// `ln Gamma` as `value - ln(product)`, so that a sum of several needs only one logarithm. Products are below 10^10.
 #[inline(always)]
 pub fn ln_gamma_parts_lanes<const L: usize>(x: [f64; L]) -> ([f64; L], [f64; L]) {
     let mut product = [1.0; L];

@@ -20,7 +20,7 @@ pub fn ln_sum_exp(values: impl Iterator<Item = f64> + Clone) -> f64 {
     max + ln(values.map(|v| exp(v - max)).sum())
 }
 
-/// Whether two lists hold the same numbers, bit by bit: a missing value is the same as itself.
+/// Whether two slices are equal bit by bit; NaN equals itself.
 #[inline]
 pub fn same_bits(a: &[f64], b: &[f64]) -> bool {
     std::ptr::eq(a, b) || (a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits()))
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ln_sum_exp_survives_extremes() {
+    fn ln_sum_exp_handles_extremes() {
         assert_eq!(ln_sum_exp([].into_iter()), f64::NEG_INFINITY);
         assert_eq!(ln_sum_exp([f64::NEG_INFINITY; 3].into_iter()), f64::NEG_INFINITY);
         let x = ln_sum_exp([-1e6, -1e6].into_iter());

@@ -1,8 +1,8 @@
-//! Lists of three, the statistics of constant leaves and of two classes: so short that a loop costs more than what it does.
+//! Slices of three numbers (the statistics of constant leaves and of two classes), for which loop overhead would dominate.
 
 const SHORT: usize = 3;
 
-/// A list of three as an array, whose loops the compiler writes out.
+/// A slice of three as an array, so that loops over it are unrolled.
 #[inline(always)]
 pub fn short<T>(list: &[T]) -> Option<&[T; SHORT]> {
     list.try_into().ok()

@@ -9,21 +9,20 @@ pub fn ln_gamma(x: f64) -> f64 {
     stirling(shifted, ln(shifted)) - ln(product)
 }
 
-/// `(x + 8, x (x+1) ... (x+7))` below 10 and `(x, 1)` from there on. The factors pair up: with `t = x (x+7)` they are `t`, `t + 6`, `t + 10`
+/// `(x + 8, x (x+1) ... (x+7))` below 10, otherwise `(x, 1)`. The factors pair up: with `t = x (x+7)` the pairs are `t`, `t + 6`, `t + 10`
 /// and `t + 12`.
 #[inline(always)]
 pub(super) fn shift_up(x: f64) -> (f64, f64) {
-    // Rounding may bring a count just below zero.
+    // Rounding may have left a count slightly negative.
     let x = if x > f64::MIN_POSITIVE { x } else { f64::MIN_POSITIVE };
     let t = x * (x + 7.0);
     let product = (t * (t + 6.0)) * ((t + 10.0) * (t + 12.0));
     let shifted = x + 8.0;
-    // Two choices between numbers that are there, and not one between ways to compute them: the compiler makes a branch of such a one, and
-    // takes eight lanes apart for it.
+    // Two selects between computed values instead of one `if` around the computation, which would compile to scalar branches.
     (if x < 10.0 { shifted } else { x }, if x < 10.0 { product } else { 1.0 })
 }
 
-/// `ln Gamma(x)` for `x >= 8`. Of all sums of five powers in place of Stirling's series this comes nearest (Remez): less than 4e-16 is left.
+/// `ln Gamma(x)` for `x >= 8`. Stirling's series is replaced by a minimax polynomial with five terms (Remez), error below 4e-16.
 #[inline(always)]
 pub(super) fn stirling(x: f64, ln_x: f64) -> f64 {
     let r = 1.0 / x;
@@ -45,7 +44,7 @@ pub fn normal_cdf(x: f64) -> f64 {
     0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
 }
 
-/// Standard normal quantile (Acklam's rational start, polished by two Halley steps).
+/// Standard normal quantile: a rational approximation, refined by three Halley steps.
 pub fn normal_quantile(q: f64) -> f64 {
     if q <= 0.0 {
         return f64::NEG_INFINITY;
@@ -55,7 +54,7 @@ pub fn normal_quantile(q: f64) -> f64 {
     }
     let tail = q.min(1.0 - q);
     let t = (-2.0 * ln(tail)).sqrt();
-    // Abramowitz & Stegun 26.2.23, good to 4.5e-4: a start, not an answer.
+    // Abramowitz & Stegun 26.2.23, accurate to 4.5e-4: a starting value.
     let mut z = t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
     for _ in 0..3 {
         let error = 0.5 * libm::erfc(z * std::f64::consts::FRAC_1_SQRT_2) - tail;
@@ -65,8 +64,8 @@ pub fn normal_quantile(q: f64) -> f64 {
     if q < 0.5 { -z } else { z }
 }
 
-/// Regularised incomplete beta function `I_x(a, b)` by Lentz's continued fraction; `y = 1 - x` is given too, so that neither is lost to
-/// rounding where the other is near 1.
+/// Regularised incomplete beta function `I_x(a, b)` by Lentz's continued fraction; `y = 1 - x` is passed too, so that neither loses
+/// precision where the other is near 1.
 fn incomplete_beta(a: f64, b: f64, x: f64, y: f64, ln_beta: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -100,12 +99,13 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     result
 }
 
-/// From this many degrees of freedom on, Hill's expansion of the Student-t is good to 1e-12, and several times faster than the fraction.
+/// From this many degrees of freedom on, Hill's expansion of the Student-t is accurate to 1e-12 and several times as fast as the continued
+/// fraction.
 const HILL_DF: f64 = 30.0;
 
 /// Student-t distribution function with `df > 0` degrees of freedom.
 pub fn student_t_cdf(t: f64, df: f64) -> f64 {
-    /// Squares beyond this overflow; no tail is left there.
+    /// Squares beyond this overflow; the tail is zero there.
     const FAR: f64 = 1e150;
     if t.abs() > FAR {
         return if t > 0.0 { 1.0 } else { 0.0 };
@@ -173,7 +173,7 @@ mod tests {
         for t in [-8.0, -3.0, -1.0, -0.1, 0.4, 2.0, 6.0] {
             let below = student_t_cdf(t, HILL_DF * (1.0 - 1e-12));
             let above = student_t_cdf(t, HILL_DF);
-            // The expansion's own error at 30 degrees of freedom: 1e-12 in the middle, 1e-6 of a tail probability far out.
+            // The error of the expansion at 30 degrees of freedom: 1e-12 in the centre, 1e-6 relative to a far tail.
             assert!((below - above).abs() < 2e-12 && (below / above - 1.0).abs() < 1e-6, "{t}: {below} {above}");
         }
     }

@@ -1,4 +1,4 @@
-//! The active pool: the observations that every particle of a cloud can still split on.
+//! The active pool: the observations that the particles of a cloud can still split on.
 
 mod order;
 mod point_stats;
@@ -11,22 +11,22 @@ use std::collections::VecDeque;
 use self::order::Order;
 use crate::leaf::EncodedPoints;
 
-/// Observations in slots that are reused; a slot number names a point while it is active.
+/// Observations in reusable slots; a slot number identifies a point while it is active.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pool {
     n_inputs: usize,
     point_len: usize,
     x: Vec<f64>,
-    /// The inputs again, an input at a time: a leaf asks for one input of many points.
+    /// The inputs again, column by column: leaves read one input of many points.
     columns: Vec<Vec<f64>>,
-    /// None once the pool is too large for it. Derived, never saved.
+    /// `None` if the pool is too large for it. Derived, never saved.
     order: Option<Order>,
     y: Vec<f64>,
-    /// The same as numbers of classes, for leaves that count a few of them.
+    /// The targets as small integers, for counting labels.
     classes: Vec<i16>,
     points: Vec<f64>,
     weights: Vec<f64>,
-    /// Active points whose weight is not 1.
+    /// Number of active points whose weight is not 1.
     n_weighted: usize,
     arrivals: Vec<u64>,
     fingerprints: Vec<u64>,
@@ -55,7 +55,7 @@ impl Pool {
         }
     }
 
-    /// A pool that is about to be filled in bulk; [`Pool::restore_order`] must follow.
+    /// A pool to be filled in bulk; [`Pool::restore_order`] must be called afterwards.
     pub(crate) fn without_order(n_inputs: usize, point_len: usize) -> Self {
         Self { order: None, ..Self::new(n_inputs, point_len) }
     }
@@ -86,7 +86,7 @@ impl Pool {
         self.y.len()
     }
 
-    /// Put a point in; `encode` writes the values that the leaf model uses.
+    /// Insert a point; `encode` writes the values that the leaf model uses.
     pub fn insert(&mut self, x: &[f64], y: f64, weight: f64, arrival: u64, encode: impl FnOnce(&mut [f64])) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| {
             let slot = self.y.len();
@@ -122,7 +122,7 @@ impl Pool {
         slot
     }
 
-    /// Take out the point at a position in order of arrival.
+    /// Remove the point at a position in order of arrival.
     pub fn remove(&mut self, position: usize) {
         let slot = self.active.remove(position).expect("a position in the pool");
         self.n_weighted -= usize::from(self.weight(slot) != 1.0);
@@ -147,7 +147,7 @@ impl Pool {
         &self.columns[dim]
     }
 
-    /// The order of the points along an input, where it is kept.
+    /// The order of the points along an input, if it is maintained.
     #[inline]
     pub fn ranked(&self, dim: usize) -> Option<&RankedColumn> {
         self.order.as_ref().map(|order| order.column(dim))
@@ -157,7 +157,7 @@ impl Pool {
         self.y[slot as usize]
     }
 
-    /// The target of every slot as the number of a class, where there are not more of them than such a number has room for.
+    /// The target of every slot as a class index; meaningful only if the classes fit into the integer type.
     pub fn classes(&self) -> &[i16] {
         &self.classes
     }
@@ -188,14 +188,14 @@ impl Pool {
         self.arrivals[slot as usize]
     }
 
-    /// A number that stands for the point at a slot. Those of a set of points, put together by exclusive or, stand for the set: two sets that
-    /// differ have the same with probability 2^-64.
+    /// A hash of the point at a slot. The exclusive or of the fingerprints of a set of points identifies the set: two different sets collide
+    /// with probability 2^-64.
     #[inline]
     pub fn fingerprint(&self, slot: u32) -> u64 {
         self.fingerprints[slot as usize]
     }
 
-    /// By slot, the position of its point in order of arrival: what a slot is called in a file. Free slots have none.
+    /// By slot, the position of its point in order of arrival, which identifies the point in a model file. Free slots have none.
     pub(crate) fn positions(&self) -> Vec<u32> {
         let mut positions = vec![u32::MAX; self.n_slots()];
         for (position, &slot) in self.active.iter().enumerate() {

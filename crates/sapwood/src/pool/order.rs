@@ -1,18 +1,19 @@
 //! The active points in order of each input.
 //!
-//! A leaf that looks for room to split asks how its points compare along an input. Ranks answer that in two bytes a point, so that many
-//! are compared at once, and the value that stands at a rank is read from the sorted column.
+//! To find the range of valid cuts, a leaf compares its points along an input. Ranks take two bytes per point, so that many are compared at
+//! once; the value at a rank is read from the sorted column.
 
 use pulp::{Arch, WithSimd};
 
-/// Pools above this many slots keep no order: its upkeep touches every slot at every step, and a rank has two bytes, one bit of which is its sign: processors compare signed numbers in fewer instructions.
+/// Pools with more slots keep no order, because updating it touches every slot at every step. Ranks are 16-bit and signed, since vector
+/// instruction sets compare signed integers directly.
 const AT_MOST: usize = 1 << 14;
 
-/// The rank of a missing value: above all others.
+/// The rank of a missing value, above all others.
 pub const MISSING: i16 = i16::MAX;
 
-/// Ranks of the points along each input. A point that has left keeps its rank until another takes its slot: no leaf asks for it, and to put
-/// one in another's place touches only what lies between the two.
+/// Ranks of the points along each input. A removed point keeps its rank until its slot is reused: no leaf refers to it, and replacing one
+/// point by another changes only the ranks between the two.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
     columns: Vec<RankedColumn>,
@@ -23,7 +24,7 @@ pub struct Order {
 pub struct RankedColumn {
     /// The values that are not missing, ascending.
     sorted: Vec<f64>,
-    /// By slot, how many of the other values stand before its own; among equals any order.
+    /// By slot, the rank of its value; ties are in any order.
     ranks: Vec<i16>,
 }
 
@@ -41,18 +42,18 @@ impl Order {
         &self.columns[dim]
     }
 
-    /// Whether a pool of so many slots is better off without an order.
+    /// Whether a pool with this many slots is too large to keep an order.
     pub fn is_too_large(n_slots: usize) -> bool {
         n_slots > AT_MOST
     }
 
-    /// Put a point in a slot, in the place of the one that was there.
+    /// Replace the point in a slot.
     pub fn insert(&mut self, x: &[f64], slot: usize) {
         Arch::new().dispatch(Insertion { columns: &mut self.columns, x, slot });
     }
 }
 
-/// The loops inside are plain; here they are compiled for the widest instructions of the machine.
+/// Compiled for the widest vector instructions of the machine; the loops inside auto-vectorise.
 struct Insertion<'a> {
     columns: &'a mut [RankedColumn],
     x: &'a [f64],
@@ -127,7 +128,7 @@ impl RankedColumn {
     }
 }
 
-/// Move the ranks from `start` up to but not including `end`, by one.
+/// Shift the ranks in `[start, end)` by one.
 #[inline(always)]
 fn shift(ranks: &mut [i16], start: usize, end: usize, by: i16) {
     let (start, end) = (start as i16, end as i16);
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
     use crate::rng::{Purpose, Stream};
 
-    /// Fails if an upkeep of ranks forgets a slot, moves a missing one, confuses equals, or loses one that has left before its time.
+    /// Fails if an update of the ranks misses a slot, moves a missing value, mishandles ties, or drops a removed point before its slot is reused.
     #[test]
     fn ranks_follow_points_that_come_and_go() {
         let mut stream = Stream::new(3, 0, 0, Purpose::Sample);
@@ -163,7 +164,7 @@ mod tests {
             ranks.sort_unstable();
             assert!(ranks.iter().enumerate().all(|(at, &rank)| at == rank as usize));
             assert!((0..values.len()).filter(|slot| !known.contains(slot)).all(|slot| column.ranks()[slot] == MISSING));
-            // At once or one at a time, the same but for the order among equals.
+            // In bulk or one at a time, the result is the same up to the order of ties.
             let at_once = RankedColumn::of(&values);
             assert_eq!(at_once.sorted(), column.sorted());
             assert!(known.iter().all(|&slot| at_once.sorted()[at_once.ranks()[slot] as usize] == values[slot]));

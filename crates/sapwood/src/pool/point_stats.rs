@@ -1,10 +1,10 @@
-//! Sufficient statistics of single points, kept so that sums over points are plain additions.
+//! Cached sufficient statistics of single points, so that sums over points are plain additions.
 
 use super::Pool;
 use crate::leaf::{LeafModel, Origin};
 use crate::num::lanes::LANES;
 
-/// Entries summed at a time.
+/// Number of entries summed at a time.
 const BLOCK: usize = 4 * LANES;
 
 /// Statistics of every active point about one origin. Derived from the pool, never saved.
@@ -12,7 +12,7 @@ const BLOCK: usize = 4 * LANES;
 pub struct PointStats {
     origin: Origin,
     stat_len: usize,
-    /// From one point to the next: whole lanes.
+    /// Distance from one point to the next, padded to whole lanes.
     stride: usize,
     values: Vec<f64>,
 }
@@ -41,17 +41,17 @@ impl PointStats {
         model.observe(row, &self.origin, pool.point(slot), pool.weight(slot));
     }
 
-    /// What they are about.
+    /// The origin of the statistics.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    /// An origin, which is the one that these are about if it is equal.
+    /// The given origin, or the shared copy of it if it equals the origin of the cache.
     pub fn shared(&self, origin: Vec<f64>) -> Origin {
         if *self.origin == origin[..] { self.origin.clone() } else { origin.into() }
     }
 
-    /// Whether sums about `origin` can be made of these.
+    /// Whether these statistics can be summed for a leaf with this origin.
     #[inline]
     pub fn are_about(&self, origin: &Origin) -> bool {
         self.stat_len > 0 && self.origin == *origin
@@ -66,7 +66,7 @@ impl PointStats {
         }
     }
 
-    /// Take them away again.
+    /// `stats -= statistics of a point`.
     pub fn forget<M: LeafModel>(&self, model: &M, pool: &Pool, stats: &mut [f64], origin: &Origin, slot: u32) {
         if self.are_about(origin) {
             let start = slot as usize * self.stride;
@@ -78,7 +78,7 @@ impl PointStats {
         }
     }
 
-    /// `sum <- statistics of some points`, added in their order. A few lanes of them at a time, which stay in the registers.
+    /// `sum <- statistics of some points`, added in their order, a few lanes at a time, which stay in registers.
     #[inline(always)]
     pub fn sum(&self, slots: &[u32], sum: &mut [f64]) {
         for (block, sum) in sum.chunks_mut(BLOCK).enumerate() {

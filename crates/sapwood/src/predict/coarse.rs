@@ -1,16 +1,16 @@
-//! Few components that stand for many: components of almost the same place and width become one.
+//! A coarse approximation of a mixture: components with similar location and scale are merged.
 
 use super::{Component, Mixture, StudentT};
 
-/// So few components are left as they are.
+/// Mixtures with no more components than this are not approximated.
 const FEW: usize = 32;
 /// Side of a cell in units of the components' own scale.
 const CELL: f64 = 0.25;
 
 impl Mixture {
-    /// A stand-in with as few components as there are cells of similar location and scale; none if that would not pay.
+    /// One component per cell of similar location and scale; `None` if there are so few components that it would not pay.
     ///
-    /// A cell keeps the weight and mean of its components, their mean square about it and their harmonic mean degrees of freedom.
+    /// A cell keeps the total weight and the mean of its components, their mean square about it, and the harmonic mean of their degrees of freedom.
     pub(super) fn coarse(&self) -> Option<Vec<Component>> {
         let components = self.components();
         if components.len() <= FEW {
@@ -25,10 +25,10 @@ impl Mixture {
     }
 }
 
-/// Steps of the scale by a sixteenth of a power of two, of few degrees of freedom by half of one, and of the location by a quarter of the
-/// scale. Tails change with the first few degrees of freedom as nothing else does; many are all alike.
+/// Cells divide each power of two of the scale into sixteen, each power of two of the degrees of freedom into two, and the location into
+/// quarters of the scale. Tails depend strongly on small degrees of freedom; large ones are all treated alike.
 fn cell_of(dist: &StudentT, centre: f64) -> (u64, u64, i64) {
-    /// The exponent of a double and the first bits of its fraction.
+    /// Keep the exponent of a double and the leading bits of its fraction.
     const SCALE_BITS: u32 = 52 - 4;
     const DF_BITS: u32 = 52 - 1;
     const MANY_DF: f64 = 64.0;

@@ -1,6 +1,6 @@
 //! The continuous ranked probability score of a mixture.
 
-use super::abreast::Abreast;
+use super::lanes::MixtureLanes;
 use super::solver::Solver;
 
 /// Where the quadrature stops, in units of the mixture's width.
@@ -8,31 +8,32 @@ const TOLERANCE: f64 = 3e-5;
 
 impl Solver<'_> {
     /// Continuous ranked probability score at `y`: `E|Y - y| - E|Y - Y'|/2`. The first term is closed-form and exact. The second is
-    /// `integral F (1 - F)` by quadrature, of the coarse stand-in where there is one: together within 1e-4 of the mixture's standard deviation.
+    /// `integral F (1 - F)` by quadrature, on the coarse approximation if there is one. The total error is below 1e-4 standard deviations
+    /// of the mixture.
     pub fn crps(&self, y: f64) -> f64 {
         let distance = self.exact.mean_distance(y);
-        // Without a mean there is no score.
-        if distance.is_finite() { (distance - self.half_mean_difference(self.rough())).max(0.0) } else { distance }
+        // Without a mean the score is infinite.
+        if distance.is_finite() { (distance - self.half_mean_difference(self.coarse_or_exact())).max(0.0) } else { distance }
     }
 
     /// `integral F (1 - F)`, after `z = centre + width sinh(t)`.
-    fn half_mean_difference(&self, of: &Abreast) -> f64 {
-        /// Intervals to begin with and how often each may be halved.
+    fn half_mean_difference(&self, of: &MixtureLanes) -> f64 {
+        /// Initial number of intervals, and how often each may be halved.
         const N_START: i32 = 12;
         const DEPTH: u32 = 12;
-        let term = |t: f64| of.spread(self.centre + self.width * libm::sinh(t)) * libm::cosh(t);
-        // Beyond the reach nothing is left of F (1 - F), even against the growth of cosh: one degree of freedom decays slowest, and not
-        // at all, but then the score is infinite anyway.
-        let mut reach = 2.0;
-        while reach < 64.0 && term(-reach) + term(reach) > 1e-6 {
-            reach += 1.0;
+        let term = |t: f64| of.cdf_times_survival(self.centre + self.width * libm::sinh(t)) * libm::cosh(t);
+        // Beyond this the integrand is negligible, despite the growth of cosh. It does not decay at all with one degree of freedom, but then the
+        // score is infinite and this is not reached.
+        let mut limit = 2.0;
+        while limit < 64.0 && term(-limit) + term(limit) > 1e-6 {
+            limit += 1.0;
         }
-        // The trapezoidal rule converges exponentially on smooth mixtures; only uneven ones need the adaptive rule.
-        if let Some(sum) = converged_trapezoid(&term, reach) {
+        // The trapezoidal rule converges exponentially on smooth mixtures; only multi-scale ones need the adaptive rule.
+        if let Some(sum) = converged_trapezoid(&term, limit) {
             return sum * self.width;
         }
-        let step = 2.0 * reach / f64::from(N_START);
-        let at = |k: i32| -reach + step * f64::from(k);
+        let step = 2.0 * limit / f64::from(N_START);
+        let at = |k: i32| -limit + step * f64::from(k);
         let mut sum = 0.0;
         for k in 0..N_START {
             let (a, b) = (at(k), at(k + 1));
@@ -43,16 +44,16 @@ impl Solver<'_> {
     }
 }
 
-/// The integral over `[-reach, reach]` by a trapezoidal rule that is refined until two rounds agree; none if they do not in time.
-fn converged_trapezoid(function: &impl Fn(f64) -> f64, reach: f64) -> Option<f64> {
-    const MOST: i32 = 256;
+/// The integral over `[-limit, limit]` by the trapezoidal rule, refined until two successive results agree; `None` if they do not in time.
+fn converged_trapezoid(function: &impl Fn(f64) -> f64, limit: f64) -> Option<f64> {
+    const MAX_INTERVALS: i32 = 256;
     let mut n = 8;
-    let mut step = 2.0 * reach / f64::from(n);
-    let mut sum: f64 = (1..n).map(|k| function(-reach + step * f64::from(k))).sum();
-    while n < MOST {
-        let between: f64 = (0..n).map(|k| function(-reach + step * (f64::from(k) + 0.5))).sum();
+    let mut step = 2.0 * limit / f64::from(n);
+    let mut sum: f64 = (1..n).map(|k| function(-limit + step * f64::from(k))).sum();
+    while n < MAX_INTERVALS {
+        let between: f64 = (0..n).map(|k| function(-limit + step * (f64::from(k) + 0.5))).sum();
         let (coarse, fine) = (sum * step, (sum + between) * step * 0.5);
-        // Halving the step squares the error, so what is left is far less than this.
+        // Halving the step squares the error, so the error of `fine` is far smaller than this difference.
         if (fine - coarse).abs() <= TOLERANCE {
             return Some(fine);
         }
@@ -84,7 +85,7 @@ mod tests {
     use crate::predict::{Mixture, StudentT};
     use crate::rng::{Purpose, Stream};
 
-    /// Hundreds of components as a bank has them: places and widths that differ a little within a cloud and a lot between clouds.
+    /// Hundreds of components as in a bank: locations and scales that differ a little within a cloud and a lot between clouds.
     fn bank_like(seed: u64) -> Mixture {
         let mut stream = Stream::new(seed, 0, 0, Purpose::Sample);
         let mut mixture = Mixture::default();
@@ -104,15 +105,15 @@ mod tests {
         mixture
     }
 
-    /// The bound that is promised. Fails if cells are made twice as wide.
+    /// Checks the documented bound. Fails if the cells are twice as wide.
     #[test]
-    fn the_stand_in_costs_less_than_a_ten_thousandth_of_the_standard_deviation() {
+    fn the_coarse_approximation_costs_less_than_1e_4_standard_deviations() {
         for seed in 0..200 {
             let mixture = bank_like(seed);
             let solver = Solver::new(&mixture);
-            let (rough, exact) = (solver.half_mean_difference(solver.rough()), solver.half_mean_difference(&solver.exact));
+            let (coarse, exact) = (solver.half_mean_difference(solver.coarse_or_exact()), solver.half_mean_difference(&solver.exact));
             let sd = mixture.moments().variance().sqrt();
-            assert!((rough - exact).abs() < 1e-4 * sd, "seed {seed}: {}", (rough - exact) / sd);
+            assert!((coarse - exact).abs() < 1e-4 * sd, "seed {seed}: {}", (coarse - exact) / sd);
         }
     }
 }

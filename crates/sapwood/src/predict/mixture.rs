@@ -1,6 +1,6 @@
 //! A finite mixture of Student-t distributions.
 
-use super::abreast::Abreast;
+use super::lanes::MixtureLanes;
 use super::{Moments, Solver, StudentT};
 use crate::num::special::student_t_cdf;
 use crate::num::{exp, ln, ln_sum_exp};
@@ -23,7 +23,7 @@ impl Mixture {
         self.components.clear();
     }
 
-    /// A component of no weight is no component: its moments may be infinite.
+    /// Components of weight 0 are dropped, because their moments may be infinite.
     pub fn push(&mut self, weight: f64, dist: StudentT) {
         if weight > 0.0 {
             self.components.push(Component { weight, dist });
@@ -55,14 +55,15 @@ impl Mixture {
         ln_sum_exp(self.components.iter().map(|c| ln(c.weight) + c.dist.ln_density(y)))
     }
 
-    /// `ln` density at several points, all components abreast.
+    /// `ln` density at several points, computed in SIMD lanes.
     pub fn ln_densities<const N: usize>(&self, y: [f64; N]) -> [f64; N] {
-        /// A density below this may have lost digits on its way down.
+        /// Smaller densities may have lost precision to underflow.
         const FAINT: f64 = 1e-280;
-        let densities = Abreast::new(&self.components).densities(&y);
+        let densities = MixtureLanes::new(&self.components).densities(&y);
         std::array::from_fn(|ix| if densities[ix] > FAINT { ln(densities[ix]) } else { self.ln_density(y[ix]) })
     }
 
+    /// Clamp the locations to a range.
     pub fn clamp_locations(&mut self, low: f64, high: f64) {
         self.components.iter_mut().for_each(|c| c.dist.location = c.dist.location.clamp(low, high));
     }
@@ -87,7 +88,7 @@ impl Mixture {
         self.components.iter().map(|c| c.weight * c.dist.cdf(y)).sum()
     }
 
-    /// `(F, 1 - F)`, each to its own last digits.
+    /// `(F, 1 - F)`, each with full relative precision.
     pub(super) fn tails(&self, y: f64) -> (f64, f64) {
         self.components.iter().fold((0.0, 0.0), |(below, above), c| {
             let t = (y - c.dist.location) / c.dist.scale;

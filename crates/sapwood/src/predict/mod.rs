@@ -1,8 +1,8 @@
 //! Predictive distributions: the exact mixture of the particles' leaf predictives.
 
-mod abreast;
 mod coarse;
 mod crps;
+mod lanes;
 mod mixture;
 mod moments;
 mod quantile;

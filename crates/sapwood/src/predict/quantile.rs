@@ -1,34 +1,34 @@
-//! Quantiles of a mixture: found on a coarse stand-in, then corrected on the exact distribution function.
+//! Quantiles of a mixture: found on a coarse approximation, then refined on the exact distribution function.
 
 use super::Mixture;
-use super::abreast::Abreast;
+use super::lanes::MixtureLanes;
 use super::solver::Solver;
 use crate::num::special::normal_quantile;
 
-/// Miss in probability at which a step is the last one.
+/// Error in probability at which the iteration stops.
 const EXACT: f64 = 1e-12;
-/// The same where the answer is only a start.
+/// The same where the result is only a starting value.
 const ROUGH: f64 = 1e-6;
-/// Levels nearer to 0 or 1 than this are left to a distribution function that keeps the digits of a tail.
+/// Levels closer to 0 or 1 than this use tail probabilities with full relative precision.
 const DEEP_TAIL: f64 = 1e-8;
 
 impl Solver<'_> {
-    /// The quantile at level `q` in (0, 1), to 1e-11 in probability or to the last digits of the number.
+    /// The quantile at level `q` in (0, 1), accurate to 1e-11 in probability or to the last digits of the result.
     pub fn quantile(&self, q: f64) -> f64 {
         let start = self.centre + normal_quantile(q) * self.width;
-        let near = if self.has_stand_in() { solve(self.rough(), q, start, self.width, ROUGH).unwrap_or(start) } else { start };
+        let near = if self.has_coarse() { solve(self.coarse_or_exact(), q, start, self.width, ROUGH).unwrap_or(start) } else { start };
         let deep = q.min(1.0 - q) < DEEP_TAIL;
         let found = if deep { None } else { solve(&self.exact, q, near, self.width, EXACT) };
-        found.unwrap_or_else(|| self.mixture.quantile_by_halving(q))
+        found.unwrap_or_else(|| self.mixture.quantile_by_bisection(q))
     }
 }
 
 impl Mixture {
-    /// Newton steps kept inside a bracket that always shrinks: slow, and certain for any mixture and any level.
-    fn quantile_by_halving(&self, q: f64) -> f64 {
+    /// Newton steps safeguarded by bisection: slow, but converges for any mixture and any level.
+    fn quantile_by_bisection(&self, q: f64) -> f64 {
         let width = self.width();
         let start = self.mean() + normal_quantile(q) * width;
-        // In the upper tail the complement keeps its digits.
+        // In the upper tail, compare complements to keep precision.
         let excess = |y: f64| {
             let (below, above) = self.tails(y);
             if q < 0.5 { below - q } else { (1.0 - q) - above }
@@ -55,7 +55,7 @@ impl Mixture {
         }
         y = y.clamp(low, high);
         let mut last = f64::INFINITY;
-        // Halving alone ends within the 2^11 exponents and 53 bits of a double.
+        // Bisection alone ends within the 2^11 exponents and 53 bits of a double.
         for _ in 0..2200 {
             let value = excess(y);
             if value.abs() < 1e-15 * q.min(1.0 - q) {
@@ -66,7 +66,7 @@ impl Mixture {
             } else {
                 high = y;
             }
-            // Newton while it pays; where the density is uneven, halve.
+            // Newton while it converges, otherwise bisect.
             let newton = y - value / self.density(y);
             let pays = value.abs() < 0.5 * last && newton > low && newton < high;
             last = value.abs();
@@ -80,20 +80,21 @@ impl Mixture {
     }
 }
 
-/// The quantile at `level` from a start near it; none if the mixture is too uneven for that.
+/// The quantile at `level`, from a starting value near it; `None` if the iteration does not converge.
 ///
-/// One step inverts the Taylor series of the distribution function to its third derivative, so that its error is of the fourth order in the
-/// length of the step. A step is the last one when the next term is below `tolerance` and no component is so narrow that it could hide
-/// between where the step began and where it ended.
-fn solve(of: &Abreast, level: f64, start: f64, width: f64, tolerance: f64) -> Option<f64> {
-    const AT_MOST: usize = 40;
-    /// Steps that are longer than this share of the density's details are not the series' to take.
+/// A step inverts the Taylor series of the distribution function up to the third derivative, so its error is of fourth order in the step
+/// length. The iteration stops when the next term is below `tolerance` and the step is shorter than the narrowest component, which could
+/// otherwise lie unnoticed between its two ends.
+fn solve(of: &MixtureLanes, level: f64, start: f64, width: f64, tolerance: f64) -> Option<f64> {
+    const MAX_STEPS: usize = 40;
+    /// The series is used only for steps up to this length, relative to the scale on which the density varies.
     const TRUSTED: f64 = 0.4;
-    const HIDDEN: f64 = 0.05;
+    /// The last step must be at most this share of the smallest scale.
+    const LAST_STEP: f64 = 0.05;
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
     let mut y = start;
     let mut reach = width;
-    for _ in 0..AT_MOST {
+    for _ in 0..MAX_STEPS {
         let at = of.derivatives(y);
         let miss = level - at.cdf;
         if miss == 0.0 {
@@ -105,12 +106,12 @@ fn solve(of: &Abreast, level: f64, start: f64, width: f64, tolerance: f64) -> Op
             high = y;
         }
         let newton = miss / at.density;
-        let ratio = newton.abs() * (at.bend / at.density).sqrt();
+        let ratio = newton.abs() * (at.curvature_bound / at.density).sqrt();
         let (slope, curvature) = (at.slope / at.density, at.curvature / at.density);
         let step = newton * (1.0 - newton * (0.5 * slope - newton * (0.5 * slope * slope - curvature / 6.0)));
         let next = y + step;
         if ratio < TRUSTED && next > low && next < high {
-            let small = step.abs() <= HIDDEN * of.narrowest() || tolerance > EXACT;
+            let small = step.abs() <= LAST_STEP * of.smallest_scale() || tolerance > EXACT;
             if next == y || (small && miss.abs() * ratio * ratio * ratio < tolerance) {
                 return Some(next);
             }

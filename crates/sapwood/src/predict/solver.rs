@@ -1,12 +1,12 @@
-//! A mixture made ready for questions that need its distribution function at many points.
+//! A mixture prepared for computations that evaluate its distribution function at many points.
 
 use super::Mixture;
-use super::abreast::Abreast;
+use super::lanes::MixtureLanes;
 
 pub struct Solver<'a> {
     pub(super) mixture: &'a Mixture,
-    pub(super) exact: Abreast,
-    stand_in: Option<Abreast>,
+    pub(super) exact: MixtureLanes,
+    coarse: Option<MixtureLanes>,
     pub(super) centre: f64,
     pub(super) width: f64,
 }
@@ -14,20 +14,20 @@ pub struct Solver<'a> {
 impl<'a> Solver<'a> {
     pub fn new(mixture: &'a Mixture) -> Self {
         Self {
-            exact: Abreast::new(mixture.components()),
-            stand_in: mixture.coarse().map(|few| Abreast::new(&few)),
+            exact: MixtureLanes::new(mixture.components()),
+            coarse: mixture.coarse().map(|few| MixtureLanes::new(&few)),
             centre: mixture.mean(),
             width: mixture.width(),
             mixture,
         }
     }
 
-    pub(super) fn has_stand_in(&self) -> bool {
-        self.stand_in.is_some()
+    pub(super) fn has_coarse(&self) -> bool {
+        self.coarse.is_some()
     }
 
-    /// The coarse stand-in, or the mixture itself where that has few components.
-    pub(super) fn rough(&self) -> &Abreast {
-        self.stand_in.as_ref().unwrap_or(&self.exact)
+    /// The coarse approximation, or the mixture itself if it has few components.
+    pub(super) fn coarse_or_exact(&self) -> &MixtureLanes {
+        self.coarse.as_ref().unwrap_or(&self.exact)
     }
 }

@@ -9,7 +9,7 @@ pub struct StudentT {
     pub df: f64,
     pub location: f64,
     pub scale: f64,
-    /// Share of the variance that is noise; the rest is not knowing the leaf's coefficients.
+    /// Share of the variance that is noise; the rest is uncertainty about the coefficients of the leaf.
     pub noise_share: f64,
 }
 
@@ -21,7 +21,7 @@ impl StudentT {
 
     pub fn ln_density(&self, y: f64) -> f64 {
         let t = (y - self.location) / self.scale;
-        // Far out, log1p(t^2/df) without the square, which would overflow.
+        // Far out, log1p(t^2/df) is computed without the square, which would overflow.
         let stretch = if t.abs() < 1e150 { libm::log1p(t * t / self.df) } else { 2.0 * ln(t.abs()) - ln(self.df) };
         student_t_ln_norm(self.df) - ln(self.scale) - 0.5 * (self.df + 1.0) * stretch
     }
@@ -34,7 +34,7 @@ impl StudentT {
         student_t_cdf((y - self.location) / self.scale, self.df)
     }
 
-    /// A draw: a normal over the root of an independent mean of squares (Marsaglia & Tsang's gamma).
+    /// A draw: a normal divided by the root of an independent scaled chi-square, which comes from Marsaglia and Tsang's gamma sampler.
     pub fn sample(&self, stream: &mut Stream) -> f64 {
         let normal = normal_quantile(stream.uniform_positive() * (1.0 - 1e-16));
         let shape = 0.5 * self.df;

@@ -7,20 +7,20 @@ use crate::leaf::{Fit, LeafModel, Origin};
 use crate::num::short::add;
 use crate::pool::{PointStats, Pool};
 
-/// How well a leaf explains its points, under one version of the prior.
+/// The evidence of a leaf, under one version of the prior.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LeafEvidence {
-    /// `ln Z` of active and retired points together: ratios of it predict.
+    /// `ln Z` of active and retired points together; its ratios are predictives.
     pub ln_z: f64,
-    /// What moves compare: `ln_z` with the treatment of the retired part that was asked for. Minus infinity where the (improper) prior
-    /// cannot support the leaf.
+    /// The evidence that moves compare: `ln_z` with the configured treatment of retired points. Minus infinity where the (improper) prior does
+    /// not support the leaf.
     pub ln_evidence: f64,
 }
 
-/// Sufficient statistics. Those of a few classes or of a constant are kept in place: to look for them elsewhere takes longer than to use them.
+/// Sufficient statistics. Those of a few classes or of a constant leaf are stored inline, to avoid a cache miss.
 pub type Stats = SmallVec<[f64; INLINE_STATS]>;
 
-/// So many entries are.
+/// Up to this many entries are stored inline.
 pub const INLINE_STATS: usize = 4;
 
 #[derive(Debug, Default)]
@@ -28,27 +28,27 @@ pub struct LeafNode<F: Fit> {
     /// The active points in this leaf.
     pub points: Points,
     pub active: Stats,
-    /// Statistics of the retired points; empty where there are none, which is seen without looking further.
+    /// Statistics of the retired points; empty if there are none, which is cheap to test.
     pub retired: Stats,
     evidence: LeafEvidence,
-    /// The prior's version that `evidence` was computed under; 0 if it must be computed again.
+    /// The version of the prior under which `evidence` was computed; 0 if it is stale.
     evidence_version: u64,
     pub origin: Origin,
     /// The same for `fit`.
     fit_version: u64,
     pub extras: Box<LeafExtras<F>>,
-    /// Points forgotten since `active` was last summed afresh.
+    /// Number of points removed since `active` was last recomputed.
     pub n_removed: u32,
-    /// How many particles the scores stand in the tally for, and whether they are up to date.
+    /// How many times the scores are in the tally, and whether they are up to date.
     pub n_tallied: u32,
     pub scored: bool,
 }
 
-/// What most passes over the leaves do not read, boxed so that the rest stays dense in memory.
+/// Rarely read fields, boxed to keep the rest dense in memory.
 #[derive(Debug, Default)]
 pub struct LeafExtras<F: Fit> {
     fit: F,
-    /// The leaf's box, kept only where a discard rule asks for it.
+    /// The leaf's box, stored only if the discard rule needs it.
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
     /// Discard score of each slot.
@@ -62,7 +62,7 @@ impl<F: Fit> Clone for LeafNode<F> {
         copy
     }
 
-    /// Copies into the allocations that are there.
+    /// Reuses the existing allocations.
     fn clone_from(&mut self, source: &Self) {
         self.copy_content(source);
         self.n_tallied = source.n_tallied;
@@ -99,7 +99,7 @@ impl<F: Fit> LeafNode<F> {
         self.invalidate();
     }
 
-    /// Take over another leaf's points, statistics and box, but nothing that has been derived from them.
+    /// Copy another leaf's points, statistics and box, but nothing derived from them.
     pub fn copy_content(&mut self, source: &Self) {
         self.clear();
         self.points.copy_from(&source.points);
@@ -111,7 +111,7 @@ impl<F: Fit> LeafNode<F> {
         self.extras.upper.extend_from_slice(&source.extras.upper);
     }
 
-    /// An empty leaf of a model, about an origin.
+    /// An empty leaf with this origin.
     pub fn reset<M: LeafModel<Fit = F>>(&mut self, model: &M, origin: &Origin) {
         self.clear();
         self.origin.clone_from(origin);
@@ -122,7 +122,7 @@ impl<F: Fit> LeafNode<F> {
         self.points.len()
     }
 
-    /// The points with their discard scores, where they have any.
+    /// The points with their discard scores, if there are any.
     pub fn scored_points(&self) -> impl Iterator<Item = (u32, f64)> {
         self.points.slots().iter().copied().zip(self.extras.scores.iter().copied())
     }
@@ -133,7 +133,7 @@ impl<F: Fit> LeafNode<F> {
         self.retired.first().copied().unwrap_or(0.0)
     }
 
-    /// Keep statistics of retired points, which may be all zero.
+    /// Store statistics of retired points, which may be all zero.
     pub fn set_retired(&mut self, retired: &[f64]) {
         self.retired.clear();
         if retired.iter().any(|value| *value != 0.0) {
@@ -157,11 +157,11 @@ impl<F: Fit> LeafNode<F> {
         self.invalidate();
     }
 
-    /// Take a point out of the active part. Returns its position, which the last point takes over.
+    /// Remove an active point. Returns its position, to which the last point has moved.
     pub fn remove_point<M: LeafModel<Fit = F>>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, slot: u32) -> usize {
         let position = self.points.swap_remove(pool, slot);
         self.n_removed = self.n_removed.saturating_add(1);
-        // Summing afresh after as many removals as there are points costs no more than the removals did, and bounds their error.
+        // Recomputing after as many removals as there are points costs no more than the removals did, and bounds the rounding error.
         point_stats.forget(model, pool, &mut self.active, &self.origin, slot);
         let swamped = model.is_swamped(&self.active, &self.origin, pool.point(slot), pool.weight(slot));
         if swamped || self.n_removed as usize > 16 + self.points.len() {
@@ -194,13 +194,13 @@ impl<F: Fit> LeafNode<F> {
             self.scored = false;
         }
         point_stats.observe(model, pool, &mut self.retired, &self.origin, slot);
-        // Even where nothing is forgotten, the evidence may tell retired points from active ones, and the sum rounds differently.
+        // Stale even without forgetting: the evidence may treat retired points differently, and the sum rounds differently.
         self.fit_version = 0;
         self.evidence_version = 0;
         position
     }
 
-    /// Move the statistics to another origin.
+    /// Re-centre the statistics on another origin.
     pub fn recentre<M: LeafModel<Fit = F>>(&mut self, model: &M, pool: &Pool, point_stats: &PointStats, origin: &Origin) {
         if self.origin != *origin {
             if !self.retired.is_empty() {
@@ -230,8 +230,8 @@ impl<F: Fit> LeafNode<F> {
         self.invalidate();
     }
 
-    /// Keep the origin near the data; true if it had to be moved. Called as points come in, never by a question: questions leave every bit
-    /// as it was.
+    /// Keep the origin near the data; true if it was moved. Called when points arrive, never by queries, which must not change any bit of the
+    /// model.
     pub fn recentre_if_far<M: LeafModel<Fit = F>>(
         &mut self,
         model: &M,
@@ -251,7 +251,7 @@ impl<F: Fit> LeafNode<F> {
         moved
     }
 
-    /// Take over the sums of a leaf with the same points about the same origin. They differ in rounding only, and no longer.
+    /// Copy the sums of a leaf with the same points and origin, which removes differences in rounding.
     pub fn copy_sums(&mut self, other: &Self) {
         self.active.copy_from_slice(&other.active);
         self.n_removed = other.n_removed;
@@ -260,41 +260,41 @@ impl<F: Fit> LeafNode<F> {
         self.fit_version = 0;
     }
 
-    /// The posterior under the prior's present version, computed if need be.
+    /// The posterior under the current version of the prior, computed if it is stale.
     pub fn refresh_fit<M: LeafModel<Fit = F>>(&mut self, model: &M, version: u64, total: &mut Vec<f64>) -> &F {
         if self.fit_version != version {
             self.total(total);
             let supported = model.fit(total, &self.origin, &mut self.extras.fit);
-            // A fit that the prior does not support borrows the stream's running scale, which the next row will move.
+            // A fit by the fallback prior depends on the running scale of the stream, which changes with every row, so it is not cached.
             self.fit_version = if supported { version } else { 0 };
         }
         &self.extras.fit
     }
 
-    /// The evidence if it is up to date.
+    /// The cached evidence, unless it is stale.
     pub fn evidence_at(&self, version: u64) -> Option<LeafEvidence> {
         (self.evidence_version == version).then_some(self.evidence)
     }
 
-    /// Keep the evidence of the statistics as they are.
+    /// Cache the evidence of the current statistics.
     pub fn set_evidence(&mut self, evidence: LeafEvidence, version: u64) {
         self.evidence = evidence;
         self.evidence_version = version;
     }
 
-    /// Lend the posterior out, so that many can be computed together; [`LeafNode::set_fit`] takes it back.
+    /// Move the posterior out, so that many can be computed in one batch; [`LeafNode::set_fit`] puts it back.
     pub fn take_fit(&mut self) -> F {
         self.fit_version = 0;
         std::mem::take(&mut self.extras.fit)
     }
 
-    /// Keep a posterior of the statistics as they are; version 0 if it will not do for the next question.
+    /// Cache the posterior of the current statistics; version 0 marks it as stale.
     pub fn set_fit(&mut self, fit: F, version: u64) {
         self.extras.fit = fit;
         self.fit_version = version;
     }
 
-    /// The posterior if it is up to date.
+    /// The cached posterior, unless it is stale.
     pub fn fit_at(&self, version: u64) -> Option<&F> {
         (self.fit_version == version).then_some(&self.extras.fit)
     }
@@ -304,7 +304,7 @@ impl<F: Fit> LeafNode<F> {
         &self.extras.fit
     }
 
-    /// Forget what was derived from statistics or prior that have changed.
+    /// Invalidate everything derived from the statistics.
     pub fn invalidate(&mut self) {
         self.fit_version = 0;
         self.evidence_version = 0;
@@ -312,7 +312,7 @@ impl<F: Fit> LeafNode<F> {
     }
 }
 
-/// `stats += other`, where the two are about different origins.
+/// `stats += other`, where the two may have different origins.
 pub fn add_shifted<M: LeafModel>(model: &M, stats: &mut [f64], origin: &Origin, other: &[f64], other_origin: &Origin) {
     if origin == other_origin {
         add(stats, other);

@@ -1,7 +1,7 @@
 //! Trees as a forest of shared nodes.
 //!
-//! Particles that descend from a common ancestor share every subtree they have not changed, so a node is stored once and counted by how
-//! many parents (or roots) refer to it. A grow or a prune copies only the path from the root. Adding and retiring points changes leaves in
+//! Particles that descend from a common ancestor share every subtree that they have not changed. A node is stored once and reference-counted
+//! by its parents (or roots). A grow or a prune copies only the path from the root. Adding and retiring points changes leaves in
 //! path: every particle sees the same points, and a shared leaf has the same box in every tree that holds it.
 
 mod leaf_node;
@@ -15,7 +15,7 @@ pub use prior::TreePrior;
 use crate::leaf::Fit;
 use crate::split::Split;
 
-/// A branch or a leaf of the forest; the top bit tells which.
+/// A branch or a leaf of the forest, distinguished by the top bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(u32);
 
@@ -55,13 +55,13 @@ impl Branch {
     }
 }
 
-/// Where an input falls in one tree. Hundreds of them are gone through several times a step, so they are small.
+/// The leaf of one tree that holds an input. Hundreds of these are read several times per step, so they are small.
 #[derive(Clone, Copy, Debug)]
 pub struct LeafPath {
-    /// The leaf, once the input has come down to it.
+    /// The leaf, once the descent is complete.
     node: NodeId,
     depth: u32,
-    /// The branch above the leaf, with the top bit set where the leaf is its left child; [`LeafPath::NO_PARENT`] at the root.
+    /// The branch above the leaf, with the top bit set if the leaf is its left child; [`LeafPath::NO_PARENT`] at the root.
     parent: u32,
 }
 
@@ -69,12 +69,12 @@ impl LeafPath {
     const NO_PARENT: u32 = u32::MAX;
     const LEFT_BIT: u32 = 1 << 31;
 
-    /// Where an input is before it falls.
+    /// The start of the descent.
     pub fn at_root(root: NodeId) -> Self {
         Self { node: root, depth: 0, parent: Self::NO_PARENT }
     }
 
-    /// One level further down.
+    /// Descend one level.
     #[inline(always)]
     fn below(self, branch: &Branch, depth: u32, goes_left: &impl Fn(&Split) -> bool) -> Self {
         let left = goes_left(&branch.split);
@@ -108,16 +108,16 @@ pub struct Forest<F: Fit> {
     leaves: Vec<LeafNode<F>>,
     leaf_refs: Vec<u32>,
     free_leaves: Vec<u32>,
-    /// How many points and statistics a new leaf has capacity for.
+    /// The capacity of a new leaf for points and statistics.
     leaf_capacity: (usize, usize),
 }
 
 impl<F: Fit> Forest<F> {
     /// A forest for pools of at most `max_active` points and statistics of `stat_len` entries.
     pub fn new(max_active: Option<usize>, stat_len: usize) -> Self {
-        /// Up to a kilobyte per leaf it pays to reserve capacity for the whole pool: a leaf then never reallocates.
+        /// Up to a kilobyte per leaf, reserving capacity for the whole pool pays off: a leaf then never reallocates.
         const MAX_RESERVED: usize = 256;
-        // A point arrives before another one retires.
+        // A point arrives before another is retired.
         Self { leaf_capacity: (max_active.map_or(0, |max| max + 1).min(MAX_RESERVED), stat_len), ..Self::default() }
     }
 
@@ -155,7 +155,7 @@ impl<F: Fit> Forest<F> {
         }
     }
 
-    /// A leaf slot nobody refers to yet, emptied but with its allocations kept for reuse.
+    /// An empty leaf without references; it reuses the allocations of a freed one if there is any.
     pub fn new_leaf(&mut self) -> usize {
         if self.free_leaves.is_empty() {
             self.make_leaves();
@@ -165,7 +165,7 @@ impl<F: Fit> Forest<F> {
         ix
     }
 
-    /// Make more leaves than are needed now, so that a forest which has found its size hardly ever asks for memory.
+    /// Allocate more leaves than are needed now, so that allocations are rare once the forest has reached its size.
     fn make_leaves(&mut self) {
         let n_before = self.leaves.len();
         let n_after = n_before + (n_before / 4).max(8);
@@ -175,7 +175,7 @@ impl<F: Fit> Forest<F> {
         self.free_leaves.extend((n_before as u32..n_after as u32).rev());
     }
 
-    /// A leaf slot filled with a copy of another, which stands in no tally yet.
+    /// A copy of a leaf, which is not in the tally yet.
     pub fn copy_leaf(&mut self, from: usize) -> usize {
         let copy = self.new_leaf();
         let (source, target) = pick_two(&mut self.leaves, from, copy);
@@ -184,7 +184,7 @@ impl<F: Fit> Forest<F> {
         copy
     }
 
-    /// The same without what has been derived from its content, which is about to change.
+    /// The same without anything derived from its content, which is about to change.
     pub fn copy_content(&mut self, from: usize) -> usize {
         let copy = self.new_leaf();
         let (source, target) = pick_two(&mut self.leaves, from, copy);
@@ -192,17 +192,17 @@ impl<F: Fit> Forest<F> {
         copy
     }
 
-    /// Two different leaves at once.
+    /// Mutable references to two different leaves.
     pub fn two_leaves_mut(&mut self, a: usize, b: usize) -> (&mut LeafNode<F>, &mut LeafNode<F>) {
         pick_two(&mut self.leaves, a, b)
     }
 
-    /// Three different leaves at once.
+    /// Mutable references to three different leaves.
     pub fn three_leaves_mut(&mut self, which: [usize; 3]) -> [&mut LeafNode<F>; 3] {
         self.leaves.get_disjoint_mut(which).expect("three different leaves")
     }
 
-    /// Store a branch; it takes over one reference to each child.
+    /// Store a branch, which takes ownership of one reference to each child.
     pub fn new_branch(&mut self, branch: Branch) -> NodeId {
         self.retain(branch.left);
         self.retain(branch.right);
@@ -227,13 +227,13 @@ impl<F: Fit> Forest<F> {
         }
     }
 
-    /// Give up one reference; nodes that nobody refers to any more are freed, and every freed leaf is shown to `on_freed` first.
+    /// Drop one reference. Nodes without references are freed; `on_freed` is called with each leaf before it is freed.
     pub fn release(&mut self, node: NodeId, on_freed: &mut impl FnMut(&LeafNode<F>)) {
         let ix = node.ix();
         if node.is_leaf() {
             self.leaf_refs[ix] -= 1;
             if self.leaf_refs[ix] == 0 {
-                // Emptied when it is used again: by then it is looked at anyway.
+                // Cleared when the slot is reused, when it is in the cache anyway.
                 on_freed(&self.leaves[ix]);
                 self.free_leaves.push(ix as u32);
             }
@@ -259,12 +259,12 @@ impl<F: Fit> Forest<F> {
         node.ix()
     }
 
-    /// From roots, go down to the leaves that hold `x`. `waiting` is working space.
+    /// Descend from roots to the leaves that hold `x`. `waiting` is working space.
     ///
-    /// All trees go down a level at a time. They do not wait for each other then, as one that is walked after another does when the processor
-    /// has not guessed how deep that is.
+    /// All trees descend one level at a time. Their memory accesses then overlap, which they do not if each tree is walked to its end and the
+    /// branch predictor mispredicts the depth.
     pub fn descend(&self, paths: &mut [impl AsMut<LeafPath>], x: &[f64], waiting: &mut Vec<u32>) {
-        // Asked once and not at every branch.
+        // Tested once instead of at every branch.
         if x.iter().any(|value| value.is_nan()) {
             self.descend_by(paths, waiting, |split| split.goes_left(x));
         } else {
@@ -288,7 +288,7 @@ impl<F: Fit> Forest<F> {
         }
     }
 
-    /// The leaf that holds `x`, with what is above it.
+    /// The path to the leaf that holds `x`.
     pub fn leaf_path(&self, root: NodeId, x: &[f64]) -> LeafPath {
         let mut path = LeafPath::at_root(root);
         while !path.node.is_leaf() {
@@ -324,7 +324,7 @@ impl<F: Fit> Forest<F> {
         (last, node, depth)
     }
 
-    /// Put another child on one side of a branch; references are the caller's business.
+    /// Replace one child of a branch; reference counts are up to the caller.
     pub fn set_child(&mut self, branch: usize, left: bool, child: NodeId) {
         let branch = &mut self.branches[branch];
         *if left { &mut branch.left } else { &mut branch.right } = child;
@@ -341,19 +341,19 @@ impl<F: Fit> Forest<F> {
         }
     }
 
-    /// By branch, how many nodes and roots refer to it.
+    /// By branch, its reference count.
     pub fn branch_refs(&self) -> &[u32] {
         &self.branch_refs
     }
 
-    /// References a node should have, for checking: the forest counts as sound when every count matches.
+    /// The reference count of a node, for consistency checks.
     pub fn refs(&self, node: NodeId) -> u32 {
         if node.is_leaf() { self.leaf_refs[node.ix()] } else { self.branch_refs[node.ix()] }
     }
 }
 
-/// Move those for which something holds to the front; returns how many there are. Each is written down as if it were one, and counted if it
-/// is: which are is anybody's guess, and the processor is not asked to.
+/// Compact the elements that satisfy a predicate at the front; returns their number. Branchless: every element is written, and the position
+/// advances only if the predicate holds.
 #[inline(always)]
 fn keep_those(list: &mut [u32], mut holds: impl FnMut(u32) -> bool) -> usize {
     let mut n_kept = 0;

@@ -7,7 +7,7 @@ use crate::split::Split;
 #[derive(Clone, Debug, Default)]
 pub struct Points {
     slots: Vec<u32>,
-    /// The exclusive or of the points' fingerprints; see [`Pool::fingerprint`].
+    /// The exclusive or of the fingerprints of the points; see [`Pool::fingerprint`].
     fingerprint: u64,
 }
 

@@ -15,12 +15,12 @@ struct AtDepth {
     /// `ln` of the probabilities to split and not to split.
     ln_split: f64,
     ln_stop: f64,
-    /// `ln` of the odds of two leaves in place of one, and the odds.
+    /// The odds of two leaves in place of one, and their logarithm.
     ln_odds_of_grow: f64,
     odds_of_grow: f64,
 }
 
-/// Depths kept ready; deeper nodes are computed when asked for.
+/// Number of precomputed depths; values for deeper nodes are computed on demand.
 const TABLE_DEPTH: usize = 64;
 
 impl TreePrior {
@@ -52,7 +52,7 @@ impl TreePrior {
         self.at(depth, |known| known.ln_stop)
     }
 
-    /// `ln` of the odds of two leaves in place of one, without what is around them.
+    /// `ln` of the prior odds of two leaves in place of one.
     #[inline]
     pub fn ln_odds_of_grow(&self, depth: usize) -> f64 {
         self.at(depth, |known| known.ln_odds_of_grow)

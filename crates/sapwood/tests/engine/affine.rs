@@ -1,4 +1,4 @@
-//! Units are the user's business: affine maps of the targets and of any input map the answers and change nothing else.
+//! Invariance to units: affine maps of the target and of any input map the predictions accordingly and change nothing else.
 
 use sapwood::config::{CloudConfig, Discard, Leaf};
 
@@ -24,10 +24,10 @@ fn mapped(data: &Data, (a, c): (f64, f64), x_maps: &[(f64, f64)]) -> Data {
     mapped
 }
 
-/// Rows whose density is not counted because two different targets have not been seen yet.
+/// Rows whose density is not counted, because two different targets have not been seen yet.
 const N_WITHOUT_UNIT: usize = 2;
 
-/// Fails if anything in the default prior, a tie-break, a clip, a box or a stand-in has a unit of its own. Means and standard deviations
+/// Fails if anything in the default prior, a tie-break, a clipping limit, a box or a fallback has a unit of its own. Means and standard deviations
 /// agree to 1e-6 of a standard deviation (an offset of 500 costs three of sixteen digits, and sums of hundreds of terms a few more).
 #[test]
 fn regression_has_no_units() {
@@ -35,7 +35,7 @@ fn regression_has_no_units() {
     let ask = Data::regression(2, 30, 22);
     for leaf in [Leaf::Constant, Leaf::Linear] {
         for discard in discards(leaf) {
-            // All points of a constant leaf have the same score, but for rounding, which decides what goes.
+            // All points of a constant leaf have the same score, so that rounding decides which one is discarded.
             if (leaf, discard) == (Leaf::Constant, Discard::Alc) {
                 continue;
             }
@@ -79,19 +79,19 @@ fn class_probabilities_do_not_see_the_units_of_inputs() {
         for x_maps in [[(300.0, 1.0), (-7.0, 1.0)], [(0.0, 1e6), (0.0, 3e-9)], [(5.0, 70.0), (0.0, 0.2)]] {
             let same = (0.0, 1.0);
             let (mapped_evidence, mapped_answers) = learned(&mapped(&data, same, &x_maps), &members, &mapped(&ask, same, &x_maps));
-            // Class counts know nothing of the inputs: to the last bit.
+            // Class counts do not depend on the inputs, so the results are bit-identical.
             assert_eq!(mapped_evidence, ln_evidence);
             assert_eq!(mapped_answers, answers);
         }
     }
 }
 
-/// Fails if a ridge, a clip or a stand-in has a unit of its own. The oldest point is discarded: entropies of leaves tie, but for rounding.
-/// Tolerance as for numbers.
+/// Fails if a ridge, a clipping limit or a fallback has a unit of its own. Discards the oldest point, because entropies of leaves tie up to
+/// rounding. Tolerance as for regression.
 #[test]
 fn discriminant_leaves_have_no_units() {
     let mut data = Data::classes(3, N_CLASSES, 250, 27);
-    // An input that is constant at first has no unit until it wakes.
+    // An input that is constant at first has no scale until it changes.
     data.x.chunks_mut(3).take(40).for_each(|row| row[2] = 0.25);
     let ask = Data::classes(3, N_CLASSES, 30, 28);
     for leaf in [Leaf::Discriminant, Leaf::Quadratic] {
@@ -113,8 +113,8 @@ fn discriminant_leaves_have_no_units() {
     }
 }
 
-/// What a class is called cannot matter: fails if an index has a meaning of its own. (Entropies of equal counts in another order tie, but
-/// for rounding, so which point the entropy rule discards may depend on the names.)
+/// Fails if the order of class labels matters. (Entropies of permuted counts are equal only up to rounding, so the point that the entropy rule
+/// discards may depend on the labels.)
 #[test]
 fn names_of_classes_do_not_matter() {
     let data = Data::classes(2, N_CLASSES, 250, 25);

@@ -1,4 +1,4 @@
-//! What the tests share: random data from a generator of their own, and banks that are fed with it.
+//! Shared by the tests: random data from an independent generator, and banks that learn it.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use sapwood::bank::{Bank, MemberConfig, Predictive, Rows, TrivialKind};
 use sapwood::config::{Discard, Leaf, Task};
 use sapwood::snapshot;
 
-/// SplitMix64: nothing that the engine draws from.
+/// SplitMix64, which the engine does not use for its draws.
 pub struct Noise(u64);
 
 impl Noise {
@@ -46,14 +46,14 @@ pub struct Data {
 }
 
 impl Data {
-    /// Rows made one at a time: `make` fills the inputs and returns the target.
+    /// Generate rows; `make` fills the inputs and returns the target.
     pub fn new(n_inputs: usize, n_rows: usize, mut make: impl FnMut(usize, &mut [f64]) -> f64) -> Self {
         let mut x = vec![0.0; n_rows * n_inputs];
         let y = x.chunks_mut(n_inputs).enumerate().map(|(row, inputs)| make(row, inputs)).collect();
         Self { n_inputs, x, y, weight: None }
     }
 
-    /// A step and a slope with noise: there is something to split on and something to fit.
+    /// A step and a slope with noise, so that there is something to split on and something to fit.
     pub fn regression(n_inputs: usize, n_rows: usize, seed: u64) -> Self {
         let mut noise = Noise::new(seed);
         Self::new(n_inputs, n_rows, |_, x| {
@@ -93,14 +93,14 @@ impl Data {
         Rows::new(&self.x, self.n_inputs)
     }
 
-    /// Let a bank learn some of the rows.
+    /// Make a bank learn some of the rows.
     pub fn teach(&self, bank: &mut Bank, range: Range<usize>, n_threads: usize) -> Vec<f64> {
         let weight = self.weight.as_ref().map(|w| &w[range.clone()]);
         bank.learn(self.rows().slice(range.clone()), &self.y[range], weight, n_threads, &mut || true).expect("rows that may be learned")
     }
 }
 
-/// Classes of [`Data::for_leaf`].
+/// Number of classes of [`Data::for_leaf`].
 pub const N_CLASSES: usize = 3;
 
 pub const LEAVES: [Leaf; 5] = [Leaf::Constant, Leaf::Linear, Leaf::Multinomial, Leaf::Discriminant, Leaf::Quadratic];
@@ -111,7 +111,7 @@ pub fn discards(leaf: Leaf) -> [Discard; 3] {
     [Discard::Oldest, Discard::Random, scored]
 }
 
-/// The members of a task that are not clouds.
+/// The members without trees of a task.
 pub fn trivial(task: Task) -> impl Iterator<Item = MemberConfig> {
     [TrivialKind::LastValue, TrivialKind::LeastSquares, TrivialKind::LastLabel]
         .into_iter()
@@ -119,7 +119,7 @@ pub fn trivial(task: Task) -> impl Iterator<Item = MemberConfig> {
         .map(MemberConfig::from)
 }
 
-/// A bank of these members for the task of the first one.
+/// A bank of these members, for the task of the first one.
 pub fn bank<C: Into<MemberConfig> + Clone>(n_inputs: usize, n_classes: usize, members: &[C], seed: u64) -> Bank {
     let task = members[0].clone().into().task();
     let n_classes = if task == Task::Classification { n_classes } else { 0 };

@@ -1,4 +1,4 @@
-//! The same stream gives the same bytes, whatever the threads, the batches, the questions asked and the stops on the way.
+//! The same stream gives the same bytes, whatever the number of threads, the batches, the queries and the interruptions.
 
 use sapwood::bank::{Bank, MemberConfig, Predictive, Run, Wanted};
 use sapwood::config::{CloudConfig, Division, Evidence, Leaf, Prior, Task};
@@ -6,12 +6,12 @@ use sapwood::snapshot;
 
 use crate::common::{Data, LEAVES, Noise, bank, bytes, discards, predict, trivial};
 
-/// Small enough to be saved at every step, small leaves so that every kind of move happens, and a pool that overflows early.
+/// Small enough to be saved at every step, with small leaves so that all moves occur, and a pool that fills up early.
 fn small(leaf: Leaf) -> CloudConfig {
     CloudConfig { n_particles: 12, max_active: Some(14), min_leaf: Some(2), forgetting: Some(1.0), ..CloudConfig::new(leaf) }
 }
 
-/// Every leaf with every discard rule and kind of forgetting; priors, evidence, division, candidates and lags take turns.
+/// Every leaf with every discard rule and kind of forgetting; priors, evidence, division, candidates and lags alternate.
 fn combinations() -> Vec<CloudConfig> {
     let mut all = Vec::new();
     for leaf in LEAVES {
@@ -34,7 +34,7 @@ fn combinations() -> Vec<CloudConfig> {
     all
 }
 
-/// Everything a stream may bring: missing inputs, weights (some of them 0), repeated rows, and classes that appear late.
+/// A stream with missing inputs, weights (some of them 0), repeated rows, and classes that appear late.
 fn untidy(leaf: Leaf, n_rows: usize, seed: u64) -> Data {
     let mut data = Data::for_leaf(leaf, 2, n_rows, seed);
     let mut noise = Noise::new(seed ^ 0xABCD);
@@ -75,8 +75,8 @@ fn teach(bank: &mut Bank, data: &Data, start: usize, end: usize, n_threads: usiz
     data.teach(bank, start..end, n_threads);
 }
 
-/// Fails if anything that the next step depends on is not in the file: a cached posterior that has gone stale, a tally, an origin, the
-/// order of particles, the position of the random numbers.
+/// Fails if anything that the next step depends on is missing from the file: a stale cached posterior, a tally, an origin, the order of the
+/// particles, the position in the random numbers.
 #[test]
 fn saved_and_restored_at_every_step() {
     for (ix, config) in combinations().into_iter().enumerate() {
@@ -109,7 +109,7 @@ fn stream(task: Task) -> Data {
 
 const TASKS: [Task; 2] = [Task::Regression, Task::Classification];
 
-/// Fails if threads share random numbers, or if the order in which members finish reaches a sum.
+/// Fails if threads share random numbers, or if a sum depends on the order in which members finish.
 #[test]
 fn any_number_of_threads() {
     for task in TASKS {
@@ -135,7 +135,7 @@ fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-/// Fails if the bank's weights, lags or evidence catch up only at the end of a batch, or a row of weight 0 counts somewhere.
+/// Fails if the weights, lags or evidence of the bank are updated only at the end of a batch, or if a row of weight 0 has an effect.
 #[test]
 fn any_batching() {
     for task in TASKS {
@@ -155,7 +155,7 @@ fn any_batching() {
     }
 }
 
-/// Fails if forecasting first leaves a trace in the model, at any delay of the labels.
+/// Fails if forecasting changes the model, for any delay of the labels.
 #[test]
 fn forecasting_then_learning_is_learning() {
     for task in TASKS {
@@ -185,7 +185,7 @@ fn forecasting_then_learning_is_learning() {
     }
 }
 
-/// Rows asked about together share a walk through the trees. Fails if a leaf's particles or rows are counted by the company a row is in.
+/// Rows predicted together share a walk through the trees. Fails if a prediction depends on the other rows.
 #[test]
 fn a_row_is_predicted_alone_as_in_company() {
     for task in TASKS {
@@ -202,7 +202,7 @@ fn a_row_is_predicted_alone_as_in_company() {
     }
 }
 
-/// Fails if a forecast sees its own target, or a chunk's rows are forecast from a model that is a chunk old.
+/// Fails if a forecast uses its own target, or if the rows of a chunk are forecast by the model before the chunk.
 #[test]
 fn forecasts_are_what_the_model_would_have_said() {
     for task in TASKS {
@@ -220,7 +220,7 @@ fn forecasts_are_what_the_model_would_have_said() {
                 Task::Classification => forecast.proba[row * 5..(row + 1) * 5].to_vec(),
             };
             for (a, b) in said.iter().zip(&forecasted) {
-                // The two sum the same parts in another order.
+                // The two sum the same terms in a different order.
                 assert!(a == b || (a - b).abs() <= 1e-9 * a.abs().max(1e-3), "row {row}: {said:?} {forecasted:?}");
             }
             data.teach(&mut step_by_step, row..row + 1, 1);
@@ -228,8 +228,8 @@ fn forecasts_are_what_the_model_would_have_said() {
     }
 }
 
-/// The density that scores a forecast is the one that weighs the particles when the row is learned: fails if one of them is of another
-/// predictive. While every target so far has been the same there is no unit of density, and learning claims none.
+/// The density that scores a forecast must be the one that weighs the particles when the row is learned. Fails if one of them comes from
+/// another predictive. While all targets have been equal there is no scale, and learning counts no density.
 #[test]
 fn forecast_densities_are_those_that_learning_returns() {
     for task in TASKS {
@@ -247,7 +247,7 @@ fn forecast_densities_are_those_that_learning_returns() {
     }
 }
 
-/// Fails if an answer is cached in a way that the next step can see: posteriors made early, tallies brought up to date.
+/// Fails if a query caches something that affects the next step: posteriors computed early, or updated tallies.
 #[test]
 fn questions_change_nothing() {
     for task in TASKS {
@@ -277,7 +277,7 @@ fn questions_change_nothing() {
     }
 }
 
-/// Fails if an interrupted batch leaves part of a chunk behind, or loses one: the first, or one that the bank has yet to account for.
+/// Fails if an interrupted batch leaves part of a chunk behind, or loses a chunk: the first, or one not yet in the weights of the bank.
 #[test]
 fn an_interrupted_batch_has_learned_whole_rows() {
     let mut data = stream(Task::Regression);

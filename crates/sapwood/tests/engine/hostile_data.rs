@@ -1,4 +1,4 @@
-//! Data that no one would choose: nothing panics, every answer is a number, and every particle still holds every point once.
+//! Extreme data: nothing panics, every result is a number, and every particle still holds every point exactly once.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use crate::common::{Data, LEAVES, N_CLASSES, Noise, bank, bytes, discards, trivi
 
 const LEVELS: [f64; 5] = [0.001, 0.05, 0.5, 0.95, 0.999];
 
-/// Every answer the bank can give about some rows is a number in its range.
+/// All predictions of the bank for some rows are numbers in the valid range.
 fn check_answers(bank: &Bank, ask: &Data, name: &str) {
     let predictive = Predictive::new(Arc::new(bank.clone()), ask.rows()).expect("rows that may be asked about");
     let samples = predictive.sample(3, 1).expect("samples");
-    // A fraction of a degree of freedom has tails that leave the range of numbers.
+    // With less than one degree of freedom quantiles may overflow.
     assert!(samples.iter().all(|y| !y.is_nan()), "{name}: samples {samples:?}");
     if bank.task() == Task::Classification {
         for proba in predictive.proba(1).expect("probabilities").chunks(bank.n_classes()) {
@@ -25,12 +25,12 @@ fn check_answers(bank: &Bank, ask: &Data, name: &str) {
     }
     for moments in predictive.moments(1).expect("moments").chunks(3) {
         let &[mean, variance, epistemic] = moments else { unreachable!() };
-        // A leaf with two degrees of freedom or fewer has an infinite variance, and says so.
+        // A leaf with at most two degrees of freedom reports an infinite variance.
         let in_range = mean.is_finite() && variance > 0.0 && epistemic >= 0.0 && epistemic <= variance;
         assert!(in_range, "{name}: mean {mean:e}, variance {variance:e}, epistemic {epistemic:e}");
     }
     for quantiles in predictive.quantile(&LEVELS, 1).expect("quantiles").chunks(LEVELS.len()) {
-        // The solver stops at 1e-13 of the size of the answer, which can be wider than the distribution.
+        // The solver stops at a relative error of 1e-13, which can exceed the width of the distribution.
         let sorted = quantiles.windows(2).all(|pair| pair[1] - pair[0] >= -1e-12 * pair[0].abs());
         assert!(quantiles.iter().all(|q| q.is_finite()) && sorted, "{name}: quantiles {quantiles:?}");
     }
@@ -42,7 +42,7 @@ fn check_answers(bank: &Bank, ask: &Data, name: &str) {
     }
 }
 
-/// Pool, trees and files are as they should be.
+/// Pool, trees and model file are consistent.
 fn check_invariants(bank: &Bank, name: &str) {
     for ix in 0..bank.n_members() {
         let member = bank.member(ix).expect("a member");
@@ -62,7 +62,7 @@ fn check_invariants(bank: &Bank, name: &str) {
     assert!(bytes(&loaded) == file, "{name}: another file after loading");
 }
 
-/// Learn everything, looking at the model on the way.
+/// Learn all rows, checking the model on the way.
 fn survive(clouds: &[CloudConfig], data: &Data, name: &str) -> Bank {
     let task = clouds[0].leaf.task();
     let largest = data.y.iter().fold(0.0, |a: f64, b| a.max(*b));
@@ -86,7 +86,7 @@ fn survive(clouds: &[CloudConfig], data: &Data, name: &str) -> Bank {
     bank
 }
 
-/// One member for each leaf of a task and its discard rules, with fixed and automatic forgetting.
+/// One member for each combination of leaf and discard rule of a task, with fixed and automatic forgetting.
 fn members(task: Task) -> Vec<CloudConfig> {
     let mut all = Vec::new();
     for leaf in LEAVES.into_iter().filter(|leaf| leaf.task() == task) {
@@ -116,7 +116,7 @@ fn survive_both_tasks(data: &Data, name: &str) {
     survive(&members(Task::Classification), &labels, name);
 }
 
-/// Uniform inputs and a target made of them.
+/// Uniform inputs and a target that depends on them.
 fn random(n_inputs: usize, n_rows: usize, mut target: impl FnMut(usize, &mut [f64], &mut Noise) -> f64) -> Data {
     let mut noise = Noise::new(31);
     Data::new(n_inputs, n_rows, |row, x| {
@@ -197,8 +197,8 @@ fn outliers() {
     }
 }
 
-/// A model with automatic forgetting is not lost with an outlier: the fault would be a scale or a prior that never comes back. (With a fixed
-/// factor the leaf that retired it recovers only as fast as points are retired there.)
+/// A model with automatic forgetting recovers from an outlier. Fails if a scale or a prior never recovers. (With a fixed factor, the leaf into
+/// which the outlier was retired recovers only as fast as further points are retired there.)
 #[test]
 fn an_outlier_passes() {
     let data = random(1, 800, |row, x, noise| if row == 100 { 1e12 } else { 3.0 * x[0] + 0.1 * noise.normal() });
@@ -207,7 +207,7 @@ fn an_outlier_passes() {
     let ask = random(1, 50, |_, x, _| 3.0 * x[0]);
     let predictive = Predictive::new(Arc::new(bank), ask.rows()).expect("rows of the right width");
     let mean = predictive.mean(1).expect("means");
-    // The outlier has left the pool 650 rows ago; the targets lie between -1 and 4.
+    // The outlier left the pool 650 rows ago; the targets lie between -1 and 4.
     assert!(mean.iter().all(|m| m.abs() < 100.0), "{mean:?}");
 }
 
@@ -290,7 +290,7 @@ fn degenerate_settings() {
     }
 }
 
-/// A label never seen before every few rows; fails if any leaf, retired part or saved bank keeps the old number of classes.
+/// A new label every few rows. Fails if any leaf, retired statistics or saved bank keep the old number of classes.
 #[test]
 fn classes_that_keep_coming() {
     let leaves = LEAVES.into_iter().filter(|leaf| leaf.task() == Task::Classification);
@@ -309,7 +309,7 @@ fn classes_that_keep_coming() {
     }
 }
 
-/// Forgetting everything leaves leaves that hold one retired point and no active one.
+/// With complete forgetting, some leaves hold one retired point and no active one.
 #[test]
 fn leaves_emptied_by_retirement() {
     for leaf in LEAVES {

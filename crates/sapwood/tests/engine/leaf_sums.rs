@@ -1,4 +1,4 @@
-//! What rounding does to a leaf's sums as points come and go.
+//! Rounding errors in the sums of a leaf as points are added and removed.
 
 use sapwood::leaf::{FixedPrior, Gaussian, GaussianFit, GaussianPrior, LeafModel};
 use sapwood::pool::{PointStats, Pool};
@@ -6,7 +6,7 @@ use sapwood::tree::LeafNode;
 
 use crate::common::Noise;
 
-/// A leaf over a pool that points pass through, as in a cloud.
+/// A leaf and a pool through which points pass, as in a cloud.
 struct Window {
     model: Gaussian,
     pool: Pool,
@@ -16,7 +16,7 @@ struct Window {
 }
 
 impl Window {
-    /// The prior is fixed at zero, so nothing but the leaf itself brings its origin to the data.
+    /// The prior is centred on zero, so only the leaf itself can move its origin to the data.
     fn new() -> Self {
         let prior = FixedPrior { precision: vec![0.1], mean: vec![0.0], nu0: 1.0, s0: 1.0 };
         let model = Gaussian::constant(GaussianPrior::fixed(&prior));
@@ -51,8 +51,8 @@ impl Window {
 }
 
 /// Sums are about an origin within a few thousand standard deviations of the data, so an addition rounds by 1e-16 of at most 1e6 to 1e7
-/// variances, and they are summed afresh every two windows, so no more than a few hundred such errors meet: 1e-9 leaves room. Raw sums
-/// about zero lose 1e-4 at once (1e12 a point, 200 points, 1e-16), and without summing afresh the error grows with the square root of 10^7.
+/// variances, and they are recomputed every two windows, so at most a few hundred such errors accumulate: 1e-9 leaves a margin. Raw sums
+/// about zero lose 1e-4 at once (1e12 a point, 200 points, 1e-16), and without recomputation the error grows with the square root of 10^7.
 #[test]
 fn ten_million_changes_around_a_far_mean() {
     let mut window = Window::new();
@@ -60,7 +60,7 @@ fn ten_million_changes_around_a_far_mean() {
     let draws: Vec<f64> = (0..1009).map(|_| noise.normal()).collect();
     let mut worst: f64 = 0.0;
     for step in 0..5_000_000usize {
-        // A thousand and nine draws against windows of two hundred: no period that the sums could cancel over. The mean wanders as well.
+        // A thousand and nine draws against windows of two hundred: so there is no period over which errors could cancel. The mean drifts as well.
         window.add(1e6 + draws[step % draws.len()] + 3.0 * (step as f64 * 1e-5).sin());
         if window.pool.len() > 200 {
             window.remove_oldest();
@@ -87,7 +87,7 @@ fn a_window_around_a_billion() {
     }
 }
 
-/// A point whose square swallows the others' digits must not be taken away by subtraction: (1e12)^2 leaves 1e8 behind where 200 belongs.
+/// A point with a huge square must not be removed by subtraction: (1e12)^2 would leave an error of 1e8 in a sum of 200.
 #[test]
 fn an_outlier_leaves_nothing_behind() {
     let mut noise = Noise::new(63);

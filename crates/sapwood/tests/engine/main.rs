@@ -1,4 +1,4 @@
-//! Tests of the engine through its public face.
+//! Tests of the engine through its public interface.
 
 mod affine;
 mod common;

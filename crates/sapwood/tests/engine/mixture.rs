@@ -18,7 +18,7 @@ fn mixture(components: &[(f64, StudentT)]) -> Mixture {
     mixture
 }
 
-/// Shapes that differ in everything: one component, far modes, mixed widths, heavy and light tails.
+/// Very different shapes: one component, distant modes, mixed widths, heavy and light tails.
 fn examples() -> Vec<Mixture> {
     vec![
         mixture(&[(1.0, student_t(5.0, 0.0, 1.0))]),
@@ -28,10 +28,10 @@ fn examples() -> Vec<Mixture> {
     ]
 }
 
-/// `integral of f` over the real line, by the tanh-sinh-like substitution `y = centre + width sinh(sinh t)`, which the trapezoidal
-/// rule integrates to rounding for the smooth and heavy-tailed functions here.
+/// `integral of f` over the real line, by the tanh-sinh-like substitution `y = centre + width sinh(sinh t)`, for which the
+/// trapezoidal rule is accurate to rounding with the smooth, heavy-tailed functions here.
 fn integrate(mixture: &Mixture, f: impl Fn(f64) -> f64) -> f64 {
-    // Between neighbouring locations as well as outside, so that narrow components far from the others are not stepped over.
+    // Between neighbouring locations as well as outside, so that distant narrow components are not missed.
     let mut locations: Vec<(f64, f64)> = mixture.components().iter().map(|c| (c.dist.location, c.dist.scale)).collect();
     locations.sort_by(|a, b| a.0.total_cmp(&b.0));
     let narrowest = locations.iter().map(|l| l.1).fold(f64::INFINITY, f64::min);
@@ -69,7 +69,7 @@ fn gauss(a: f64, b: f64, f: impl Fn(f64) -> f64) -> f64 {
     NODES.iter().map(|(node, weight)| weight * (f(centre - half * node) + f(centre + half * node))).sum::<f64>() * half
 }
 
-/// Fails if a normalising constant or a weight is off. The quadrature's own error is below 1e-9 on these shapes.
+/// Fails if a normalising constant or a weight is wrong. The error of the quadrature is below 1e-9 on these shapes.
 #[test]
 fn densities_integrate_to_one() {
     for mixture in examples() {
@@ -77,7 +77,7 @@ fn densities_integrate_to_one() {
     }
 }
 
-/// Fails if a variance is a scale, if the spread of the locations is left out, or if a far mean costs digits.
+/// Fails if a variance is confused with a scale, the spread of the locations is left out, or a mean far from zero costs precision.
 #[test]
 fn moments_are_those_of_the_density() {
     for mixture in examples() {
@@ -85,16 +85,16 @@ fn moments_are_those_of_the_density() {
         let moments = mixture.moments();
         let (variance, epistemic) = (moments.variance(), moments.epistemic());
         let numeric = integrate(&mixture, |y| (y - mixture.mean()).powi(2) * mixture.ln_density(y).exp());
-        // The mean is found relative to the claimed one, in units of the standard deviation.
+        // The mean relative to the one reported, in standard deviations.
         assert!(mean.abs() < 1e-7 * variance.sqrt(), "{mean}");
-        // Tails of 3.5 degrees of freedom cut the quadrature of y^2 short at about this.
+        // The truncation error of the quadrature of y^2 with 3.5 degrees of freedom.
         assert_close(numeric / variance, 1.0, 1e-6);
         assert!(epistemic >= 0.0 && epistemic <= variance);
         assert_close(moments.mean, mixture.mean(), 1e-14);
     }
 }
 
-/// A quarter of the variance within each component is not noise here, and all of the variance between them is the model's.
+/// Here a quarter of the variance within each component and all of the variance between them is epistemic.
 #[test]
 fn variance_splits_into_noise_and_model() {
     let mixture = mixture(&[(0.5, student_t(4.0, -1.0, 1.0)), (0.5, student_t(4.0, 1.0, 1.0))]);
@@ -103,7 +103,7 @@ fn variance_splits_into_noise_and_model() {
     assert_close(moments.epistemic(), 0.25 * 2.0 + 1.0, 1e-14);
 }
 
-/// Fails if a variance is found by subtracting squares: at 1e9 nothing of it would be left.
+/// Fails if the variance is computed by subtracting squares: at 1e9 no digits of it would be left.
 #[test]
 fn moments_of_parts_mix_far_from_zero() {
     let near = [(0.3, student_t(5.0, -1.0, 0.5)), (0.2, student_t(30.0, 0.25, 1.0)), (0.5, student_t(9.0, 2.0, 0.1))];
@@ -111,7 +111,7 @@ fn moments_of_parts_mix_far_from_zero() {
     let whole = mixture(&far).moments();
     let parts = [(0.5, mixture(&far[..2]).moments()), (0.5, mixture(&far[2..]).moments())];
     let mixed = Moments::mix(parts.iter().copied());
-    // The locations themselves are known to 1e-7 there.
+    // The locations themselves are rounded to 1e-7 there.
     for moments in [whole, mixed] {
         assert_close(moments.variance(), mixture(&near).moments().variance(), 1e-6);
         assert_close(moments.epistemic(), mixture(&near).moments().epistemic(), 1e-6);
@@ -127,13 +127,13 @@ fn the_distribution_function_is_the_integral_of_the_density() {
             let variance = mixture.moments().variance();
             let h = 1e-4 * variance.sqrt().min(mixture.components().iter().map(|c| c.dist.scale).fold(f64::INFINITY, f64::min));
             let slope = gauss(y - h, y + h, |u| mixture.ln_density(u).exp());
-            // Differences of numbers near 1 keep 1e-16 of 1; the slope is of order 1e-4.
+            // Differences of numbers near 1 have errors of 1e-16; the slope is of order 1e-4.
             assert!((mixture.cdf(y + h) - mixture.cdf(y - h) - slope).abs() < 1e-13, "{level}");
         }
     }
 }
 
-/// CRPS is `integral (F(z) - 1{z >= y})^2 dz` by definition; fails if either closed form in it is wrong.
+/// CRPS is `integral (F(z) - 1{z >= y})^2 dz` by definition. Fails if the closed form of either term is wrong.
 #[test]
 fn crps_is_its_integral() {
     for mixture in examples() {
@@ -145,21 +145,21 @@ fn crps_is_its_integral() {
             let narrowest = mixture.components().iter().map(|c| c.dist.scale).fold(f64::INFINITY, f64::min);
             let below = panels(y - reach, y, narrowest, |z| mixture.cdf(z).powi(2));
             let above = panels(y, y + reach, narrowest, |z| (1.0 - mixture.cdf(z)).powi(2));
-            // What the quadrature promises; beyond 400 standard deviations the tails of 3.5 degrees of freedom hold less than 1e-10.
+            // The documented accuracy; beyond 400 standard deviations the tails of 3.5 degrees of freedom hold less than 1e-10.
             assert_close(mixture.crps(y), below + above, 3e-5 * variance.sqrt());
         }
     }
 }
 
-/// Panels that are narrow near `y` (one end of the interval) would not see far modes, so they are all narrow up to a limit.
+/// Panels that are narrow only near `y` (one end of the interval) would miss distant modes, so all are narrow up to a limit.
 fn panels(a: f64, b: f64, width: f64, f: impl Fn(f64) -> f64) -> f64 {
     let n = (((b - a) / width).ceil() as usize).clamp(2000, 200_000);
     let step = (b - a) / n as f64;
     (0..n).map(|k| gauss(a + step * k as f64, a + step * (k + 1) as f64, &f)).sum()
 }
 
-/// Null: draws follow the mixture. Statistic: Kolmogorov-Smirnov on 20,000 draws; 2.23 / sqrt(n) is passed by chance once in 10^4.
-/// Catches a scale off by 4 %, a component that is never chosen, a Student-t drawn with one degree of freedom too few.
+/// Null: draws follow the mixture. Statistic: Kolmogorov-Smirnov on 20,000 draws; 2.23 / sqrt(n) is exceeded by chance once in 10^4.
+/// Fails if a scale is off by 4 %, a component is never chosen, or a Student-t has one degree of freedom too few.
 #[test]
 fn samples_follow_the_distribution_function() {
     let n = 20_000;
@@ -176,7 +176,7 @@ fn samples_follow_the_distribution_function() {
     }
 }
 
-/// Fractions of a degree of freedom and millions of them; targets beyond anything's square.
+/// Tiny and huge degrees of freedom, and targets whose square overflows.
 #[test]
 fn extremes_stay_numbers() {
     for df in [0.05, 0.5, 1.0, 1.5, 2.0, 1e3, 1e9, 1e15] {
@@ -194,7 +194,7 @@ fn extremes_stay_numbers() {
     }
 }
 
-/// A component of weight 0 is not there, whatever its variance.
+/// Components of weight 0 have no effect, whatever their variance.
 #[test]
 fn weight_zero_is_absence() {
     let alone = mixture(&[(1.0, student_t(5.0, 1.0, 2.0))]);
@@ -207,7 +207,7 @@ fn weight_zero_is_absence() {
 }
 
 fn any_component() -> impl Strategy<Value = (f64, StudentT)> {
-    // Widths over sixteen orders of magnitude side by side: the solver must not measure its error in those of the widest.
+    // Widths that differ by sixteen orders of magnitude: the error must not be relative to the widest.
     (0.01..1.0, (-2.0f64..6.0), -10.0..10.0, (-8.0f64..8.0))
         .prop_map(|(weight, df, location, width)| (weight, student_t(10f64.powf(df), location, 10f64.powf(width))))
 }
@@ -220,7 +220,7 @@ proptest! {
         let mixture = mixture(&components);
         let y = mixture.quantile(level);
         let error = (mixture.cdf(y) - level).abs();
-        // Where neighbouring numbers are further apart than 1e-10 in probability, the nearest of them is the answer.
+        // Where adjacent doubles differ by more than 1e-10 in probability, the nearest one is the correct result.
         let spacing = mixture.cdf(y + 4.0 * y.abs() * f64::EPSILON) - mixture.cdf(y - 4.0 * y.abs() * f64::EPSILON);
         prop_assert!(error < 1e-10 + spacing, "cdf({y}) misses {level} by {error}");
     }
@@ -236,7 +236,7 @@ proptest! {
     fn the_distribution_function_rises(components in prop::collection::vec(any_component(), 1..6), a in -100.0..100.0f64, b in -100.0..100.0f64) {
         let mixture = mixture(&components);
         let (low, high) = (mixture.cdf(a.min(b)), mixture.cdf(a.max(b)));
-        // Two ways of summing the incomplete beta function meet to 1e-13.
+        // Two ways of computing the incomplete beta function agree to 1e-13.
         prop_assert!((-1e-15..=1.0 + 1e-12).contains(&low) && low <= high + 1e-13);
     }
 }

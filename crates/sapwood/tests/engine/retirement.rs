@@ -1,22 +1,22 @@
-//! Retiring a point moves it from the active to the retired part of its leaf: at lambda = 1 nothing else changes, below it only the past fades.
+//! Retiring a point moves it from the active to the retired part of its leaf: at lambda = 1 nothing else changes, and below it only older retired points lose weight.
 
 use sapwood::bank::Bank;
 use sapwood::config::{CloudConfig, Division, Evidence, Leaf, Prior, Task};
 
 use crate::common::{Data, LEAVES, N_CLASSES, Noise, assert_close, bank, bytes, discards, predict};
 
-/// A linear leaf keeps its own least size: one with as many points as coefficients has a residual of rounding under the reference prior.
+/// Linear leaves keep their default minimum size: with as many points as coefficients the residual under the reference prior is pure rounding.
 fn config(leaf: Leaf) -> CloudConfig {
     let min_leaf = if leaf == Leaf::Linear { None } else { Some(3) };
     CloudConfig { n_particles: 20, min_leaf, forgetting: Some(1.0), ..CloudConfig::new(leaf) }
 }
 
-/// Priors that a leaf can have; they make no difference to classes.
+/// The priors of a leaf; they do not apply to classification.
 fn priors(leaf: Leaf) -> &'static [Prior] {
     if leaf.task() == Task::Regression { &[Prior::Default, Prior::Reference] } else { &[Prior::Default] }
 }
 
-/// `ln` predictive of some targets.
+/// `ln` predictives of some targets.
 fn ln_densities(bank: &Bank, ask: &Data) -> Vec<f64> {
     let predictive = sapwood::bank::Predictive::new(std::sync::Arc::new(bank.clone()), ask.rows()).expect("rows of the right width");
     predictive.ln_density(&ask.y, 1).expect("targets of the right kind")
@@ -37,7 +37,7 @@ fn retiring_at_lambda_one_changes_no_prediction() {
                 let mut noise = Noise::new(4);
                 for n_left in (0..60).rev() {
                     bank.retire(0, &[noise.below(n_left + 1)]).expect("a position in the pool");
-                    // Sixty changes of sums of size 1 to 60, each rounded to 1e-16 of that.
+                    // Sixty updates of sums of size 1 to 60, each rounded to a relative 1e-16.
                     for (before, after) in answers.iter().zip(predict(&bank, &ask)) {
                         assert_close(*before, after, 1e-10);
                     }
@@ -80,7 +80,7 @@ fn mass_is_conserved_at_lambda_one() {
     }
 }
 
-/// One leaf under lambda = 1 knows as much with a pool of five as with everything: fails if retirement loses any part of the statistics.
+/// At lambda = 1 a single leaf predicts the same with a pool of five as with all points active. Fails if retirement loses any statistics.
 #[test]
 fn a_single_leaf_forgets_nothing_by_retiring() {
     for leaf in LEAVES {
@@ -100,7 +100,7 @@ fn a_single_leaf_forgets_nothing_by_retiring() {
     }
 }
 
-/// `nu <- lambda nu + 1` from nothing: fails if lambda is applied twice, not at all, or to the point that has just retired.
+/// `nu <- lambda nu + 1`, starting from zero. Fails if lambda is applied twice, not at all, or to the point that has just retired.
 #[test]
 fn retired_mass_follows_its_recursion() {
     for leaf in LEAVES {
@@ -120,7 +120,8 @@ fn retired_mass_follows_its_recursion() {
     }
 }
 
-/// Without history a constant leaf's predictive is that of its pool and the one point retired last: fails if dropped history still acts.
+/// At lambda = 0 the predictive of a constant leaf depends on the pool and the last retired point only. Fails if older points still have an
+/// effect.
 #[test]
 fn lambda_zero_drops_history() {
     let member =
@@ -135,12 +136,12 @@ fn lambda_zero_drops_history() {
     };
     data.x[..].copy_from_slice(&far.x);
     for (a, b) in learned(&data).iter().zip(learned(&far)) {
-        // Points at 1000 have passed through the sums; what their rounding left is 1e6 * 1e-16 of a variance of order 1.
+        // Points at 1000 have passed through the sums and left rounding errors of 1e6 * 1e-16, relative to a variance of order 1.
         assert_close(*a, b, 1e-8);
     }
 }
 
-/// Fails if particles that keep every point are told apart by a factor that nobody uses, or do not get one when the first point is retired.
+/// Fails if particles differ in an unused forgetting factor while every point is active, or get none when the first point is retired.
 #[test]
 fn forgetting_factors_are_drawn_when_they_matter() {
     for leaf in LEAVES {

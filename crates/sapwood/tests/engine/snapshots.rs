@@ -1,4 +1,4 @@
-//! Model files from a hostile world: every cut and every flipped bit is refused; what is accepted works.
+//! Damaged model files: every truncation and every flipped bit is rejected, and any file that is accepted gives a working model.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -49,7 +49,7 @@ fn crc32(parts: &[&[u8]]) -> u32 {
     !crc
 }
 
-/// Make the header of a tampered file right: length and checksum.
+/// Fix the header of a modified file: length and checksum.
 fn seal(file: &mut [u8]) {
     let length = (file.len() - HEADER_LEN) as u64;
     file[12..20].copy_from_slice(&length.to_le_bytes());
@@ -57,7 +57,7 @@ fn seal(file: &mut [u8]) {
     file[20..24].copy_from_slice(&crc.to_le_bytes());
 }
 
-/// The layout that the other tests tamper with; fails if the checksum leaves anything out.
+/// The layout that the other tests modify. Fails if the checksum does not cover everything.
 #[test]
 fn the_header_is_as_documented() {
     for (bank, _) in samples() {
@@ -80,7 +80,7 @@ fn every_truncation_is_refused() {
         for len in 0..file.len() {
             let error = load(&file[..len]).err().unwrap_or_else(|| panic!("the first {len} of {} bytes were accepted", file.len()));
             assert_eq!(error.kind(), ErrorKind::ModelFile, "{error}");
-            // Cut and resealed: the declared lengths inside must catch it.
+            // Truncated, with a valid header: the lengths inside must reveal it.
             if len >= HEADER_LEN && len % 7 == 0 {
                 let mut cut = file[..len].to_vec();
                 seal(&mut cut);
@@ -133,9 +133,9 @@ const CRUEL: [u64; 14] = [
     0x7FF0_0000_0000_0000, // infinity
     0x7FF8_0000_0000_0000, // NaN
     0xFFF0_0000_0000_0000, // -infinity
-    0x7FEF_FFFF_FFFF_FFFF, // the largest number
-    0xFFEF_FFFF_FFFF_FFFF, // the smallest
-    0x0000_0000_0000_0001, // the least above 0
+    0x7FEF_FFFF_FFFF_FFFF, // the largest finite number
+    0xFFEF_FFFF_FFFF_FFFF, // the most negative finite number
+    0x0000_0000_0000_0001, // the smallest positive number
     0x54B2_49AD_2594_C37D, // 1e100
     0xBFF0_0000_0000_0000, // -1
 ];
@@ -155,7 +155,7 @@ fn tamper(file: &mut [u8], noise: &mut Noise) {
     }
 }
 
-/// Learn and predict; the answers of a damaged model may be any numbers.
+/// Learn and predict; a damaged model may return any numbers.
 fn use_model(bank: &mut Bank, data: &Data) {
     bank.refresh_fits();
     predict(bank, data);
@@ -171,7 +171,7 @@ fn use_model(bank: &mut Bank, data: &Data) {
     bytes(bank);
 }
 
-/// Fails if anything that the engine relies on is taken from the file unchecked: an index, a count, statistics that no data could give.
+/// Fails if the engine relies on unchecked content of the file: an index, a count, or impossible statistics.
 #[test]
 fn tampered_bodies_are_refused_or_work() {
     let samples = samples();
@@ -197,6 +197,6 @@ fn tampered_bodies_are_refused_or_work() {
         }
     }
     assert!(failures.is_empty(), "{} files broke the engine; seeds {:?}", failures.len(), &failures[..failures.len().min(20)]);
-    // Most of a body is numbers that may be any number: if hardly any file is accepted, the tampering never reached the engine.
+    // Most of the body is arbitrary numbers: if hardly any file were accepted, the modifications would never have reached the engine.
     assert!(n_accepted > 4000, "{n_accepted}");
 }

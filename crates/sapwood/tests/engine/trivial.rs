@@ -1,4 +1,4 @@
-//! Members that are not clouds: what they predict, and that they come through what a stream brings.
+//! Members without trees: their predictions, and their robustness.
 
 use sapwood::bank::{Bank, Predictive, Run, TrivialKind, Wanted};
 use sapwood::config::{CloudConfig, Leaf, Task};
@@ -23,7 +23,7 @@ fn proba(bank: &Bank, x: &[f64]) -> Vec<f64> {
     predictive.proba(1).expect("probabilities of a classification")
 }
 
-/// A walk of steps that are 1 in the mean: fails if the location is not the last target or the width does not follow the errors.
+/// A random walk with a mean step size of 1. Fails if the location is not the last target, or if the width does not follow the errors.
 #[test]
 fn last_value_follows_a_walk() {
     let mut noise = Noise::new(5);
@@ -37,12 +37,12 @@ fn last_value_follows_a_walk() {
     data.teach(&mut bank, 0..2000, 1);
     let (mean, variance) = moments(&bank, &[0.5]);
     assert_eq!(mean, data.y[1999]);
-    // A Student-t with 3 degrees of freedom and a mean distance of 1 has a standard deviation of pi/2; an average over about 20 errors is
-    // right to about a fifth, and five times that is passed by chance once in 10^6.
+    // A Student-t with 3 degrees of freedom and a mean distance of 1 has a standard deviation of pi/2; an average over about 20 errors has
+    // a relative error of about a fifth; five times that is exceeded by chance once in 10^6.
     assert!((variance.sqrt() / (std::f64::consts::PI / 2.0) - 1.0).abs() < 1.0, "{variance}");
 }
 
-/// `y = 3 - 2 x0 + 0.5 y_last` with a third column that says nothing: fails if a slope is in the wrong units or the last target is not seen.
+/// `y = 3 - 2 x0 + 0.5 y_last` and an irrelevant column. Fails if a slope has the wrong units or the last target is not used.
 #[test]
 fn least_squares_finds_the_line() {
     let mut noise = Noise::new(6);
@@ -55,12 +55,12 @@ fn least_squares_finds_the_line() {
     let mut bank = alone(TrivialKind::LeastSquares, 2, 0);
     data.teach(&mut bank, 0..3000, 1);
     let (mean, variance) = moments(&bank, &[70.0, 5e-4]);
-    // The ridge of a thousandth holds back a slope by a thousandth of the spread of y, here 60.
+    // The ridge of a thousandth shrinks the slopes, an error of a thousandth of the spread of y, here 60.
     assert_close(mean - (3.0 - 140.0 + 0.5 * last), 0.0, 0.2);
     assert!(variance.sqrt() < 0.5, "{variance}");
 }
 
-/// Fails if one absurd value of an input or of the target bends the line for good.
+/// Fails if one outlier in an input or in the target distorts the fit permanently.
 #[test]
 fn least_squares_outlives_an_absurd_row() {
     for (input, target) in [(1e9, 0.0), (0.5, 1e9)] {
@@ -77,12 +77,12 @@ fn least_squares_outlives_an_absurd_row() {
         let mut bank = alone(TrivialKind::LeastSquares, 1, 0);
         data.teach(&mut bank, 0..600, 1);
         let (mean, _) = moments(&bank, &[0.25]);
-        // Held at eight standard deviations, one row in three hundred moves the line by a few hundredths of the spread.
+        // Clipped at eight standard deviations, one row in three hundred changes the fit by a few hundredths of the spread.
         assert!((mean - 2.5).abs() < 1.0, "{mean}");
     }
 }
 
-/// Two labels that take turns for ever: fails if the table is read the wrong way round.
+/// Two alternating labels. Fails if the transition table is transposed.
 #[test]
 fn last_label_learns_what_follows_what() {
     let data = Data::new(1, 300, |row, x| {
@@ -96,7 +96,7 @@ fn last_label_learns_what_follows_what() {
     assert!(after_one[0] > 0.98 && after_one[2] > 0.0, "{after_one:?}");
 }
 
-/// A class that appears later is possible at once and likely soon.
+/// A new class has positive probability at once and a high one soon.
 #[test]
 fn last_label_meets_new_classes() {
     let mut bank = alone(TrivialKind::LastLabel, 1, 1);
@@ -109,7 +109,7 @@ fn last_label_meets_new_classes() {
     assert!(proba(&bank, &[0.0])[3] > 0.9);
 }
 
-/// With labels two rows late, a forecast knows the target of two rows before and no later one. Fails if it sees its own.
+/// Labels that arrive two rows late. Fails if a forecast uses its own target or another that has not arrived.
 #[test]
 fn late_labels_are_not_foreseen() {
     let data = Data::new(1, 40, |row, x| {
@@ -120,7 +120,7 @@ fn late_labels_are_not_foreseen() {
     let n_learned = data.len() - 2;
     let run = Run { x_test: data.rows(), y_test: &data.y, x: data.rows().slice(0..n_learned), y: &data.y[..n_learned], weight: None };
     let forecast = bank.forecast_then_learn(run, &Wanted::default(), 1, &mut || true).expect("a run that may be made");
-    // Nothing is known of the first three rows' past; from then on the last target learned is three rows old.
+    // The first three rows have no past; after that the last target learned is three rows old.
     for row in 3..data.len() {
         assert_eq!(forecast.mean[row], data.y[row - 3], "row {row}");
     }
@@ -140,7 +140,7 @@ fn weights_count() {
     assert!(before.iter().all(|ln_density| ln_density.is_finite()));
 }
 
-/// No pool, no particles, no trees: asked for them, such a member has none, and what cannot be done is an error and not a panic.
+/// Such a member has no pool, particles or trees. Fails if a query for them panics instead of returning nothing or an error.
 #[test]
 fn questions_for_clouds_have_an_answer() {
     for task in [Task::Regression, Task::Classification] {
@@ -171,7 +171,7 @@ fn the_wrong_task_is_refused() {
     assert!(Bank::new(Task::Regression, 1, 0, &[TrivialKind::LastLabel], 0).is_err());
 }
 
-/// On a shuffled stream the bank soon stops listening to a forecast that is of no use: fails if its density claims more than it knows.
+/// On a shuffled stream the bank soon ignores a useless forecast. Fails if its density is overconfident.
 #[test]
 fn a_useless_member_costs_little() {
     let data = Data::regression(2, 1500, 10);

@@ -105,7 +105,7 @@ mod tests {
     use crate::tree::Points;
     use smallvec::smallvec;
 
-    /// Fails if leaves share what they must not: other points, other retired statistics, another origin, or sums that have lost digits.
+    /// Fails if leaves are treated as equal despite different points, retired statistics or origins, or sums that have lost precision.
     #[test]
     fn only_leaves_with_the_same_content_are_deduplicated() {
         let plain = |leaf: &mut LeafNode<()>| {
@@ -166,7 +166,7 @@ mod tests {
                 sets.dedup();
                 n_shared += leaves.len() - sets.len();
             }
-            // Otherwise the test had nothing to check.
+            // Otherwise the test would have checked nothing.
             assert!(n_shared > 400, "{n_shared}");
         }
     }

@@ -138,7 +138,7 @@ impl<M: LeafModel> Cloud<M> {
         });
     }
 
-    /// How much there was to compute in the last step.
+    /// The amount of work in the last step.
     pub fn step_sizes(&self) -> StepSizes {
         let Workspace { weigh, propagate, .. } = &self.scratch.step;
         let (leaves, sets_of_points, contents) = weigh.sizes();

@@ -1,10 +1,11 @@
-//! Dividing retired statistics at a grow, as if the inputs of every class had been Gaussian: the split cuts each in two.
+//! Dividing retired statistics at a grow, as if the inputs of every class had been Gaussian: the split truncates each Gaussian.
 
 use super::layout::{Covariance, Layout, Shape};
+use crate::leaf::{N_POINTS, n_points};
 use crate::num::cholesky::packed_ix;
 use crate::num::special::{normal_cdf, normal_pdf};
 
-/// Moments of one class left of a cut along `dim`: its mass, the shift of its mean along `dim` in units of that input's regression, and the
+/// Moments of one class left of a cut along `dim`: its mass, the shift of its mean along `dim` per unit of regression slope, and the
 /// change of its variance along `dim` in units of that variance.
 struct Cut {
     mass: f64,
@@ -26,7 +27,7 @@ impl Cut {
     }
 }
 
-/// The left part of `retired`, where `cut` is about the same origin. `scratch` holds [`scratch_len`] values.
+/// Write the left part of `retired` to `left`; `cut` is relative to the origin of the statistics. `scratch` has [`scratch_len`] entries.
 pub fn divide(layout: &Layout, retired: &[f64], dim: usize, cut: f64, left: &mut [f64], scratch: &mut [f64]) {
     let Layout { n_classes, n_inputs: p, covariance, shape } = *layout;
     let (variance, rest) = scratch.split_at_mut(layout.second_len());
@@ -52,7 +53,7 @@ pub fn divide(layout: &Layout, retired: &[f64], dim: usize, cut: f64, left: &mut
             mean_left[i] = first[i] / n + slope[i] * mean_shift;
         }
         let n_left = n * mass;
-        left[0] += n_left;
+        left[N_POINTS] += n_left;
         left[layout.count(class)] = n_left;
         for (l, mean) in left[layout.first(class)].iter_mut().zip(&*mean_left) {
             *l = n_left * mean;
@@ -62,15 +63,15 @@ pub fn divide(layout: &Layout, retired: &[f64], dim: usize, cut: f64, left: &mut
             second[k] += n_left * (variance[k] + slope[i] * slope[j] * along * shrink + mean_left[i] * mean_left[j]);
         });
     }
-    // The counts may add up to a rounding more than the whole, and the right child's mass is what is left of it.
-    left[0] = left[0].min(retired[0]);
+    // Rounding may take the sum of the counts above the whole, and the right child gets the difference.
+    left[N_POINTS] = n_points(left).min(n_points(retired));
 }
 
 pub fn scratch_len(layout: &Layout) -> usize {
     layout.second_len() + 2 * layout.n_inputs
 }
 
-/// Within-class covariance of all classes together.
+/// The pooled within-class covariance.
 fn pooled_covariance(layout: &Layout, stats: &[f64], variance: &mut [f64]) {
     variance.copy_from_slice(&stats[layout.second(0)]);
     for class in 0..layout.n_classes {

@@ -1,11 +1,11 @@
-//! Evidence and posteriors of many discriminant leaves at once, eight abreast; see the Gaussian leaf's for how.
+//! Evidence and posteriors of many discriminant leaves at once, in SIMD lanes.
 
 use pulp::{Arch, WithSimd};
 
 use super::nested::{BayesFactors, bayes_factors, space_len};
 use super::predict;
 use super::{Discriminant, DiscriminantFit};
-use crate::leaf::{Batch, LeafModel};
+use crate::leaf::{Batch, LeafModel, N_POINTS};
 use crate::num::lanes::{LANES, Lane};
 
 /// `ln Z` of each leaf of a batch.
@@ -17,16 +17,16 @@ pub fn ln_z_batch(model: &Discriminant, batch: &mut Batch, scratch: &mut Vec<Lan
 
 /// The posterior of each row of statistics.
 pub fn fit_rows(model: &Discriminant, rows: &[f64], scratch: &mut Vec<Lane>, fits: &mut [DiscriminantFit]) {
-    Arch::new().dispatch(Fits { model, rows, abreast: Abreast::new(model, scratch), fits });
+    Arch::new().dispatch(Fits { model, rows, lanes: Lanes::new(model, scratch), fits });
 }
 
-/// Eight rows side by side, and what is made of them.
-struct Abreast<'a> {
+/// Statistics of eight leaves, and working space for them.
+struct Lanes<'a> {
     stats: &'a mut [Lane],
     space: &'a mut [Lane],
 }
 
-impl<'a> Abreast<'a> {
+impl<'a> Lanes<'a> {
     fn new(model: &Discriminant, scratch: &'a mut Vec<Lane>) -> Self {
         scratch.clear();
         scratch.resize(model.stat_len() + space_len(&model.layout), [0.0; LANES]);
@@ -38,7 +38,7 @@ impl<'a> Abreast<'a> {
     fn bayes_factors(&mut self, model: &Discriminant, rows: &[f64]) -> BayesFactors<LANES> {
         let stat_len = self.stats.len();
         for lane in 0..LANES {
-            // Lanes beyond the last row repeat it.
+            // Unused lanes repeat the last row.
             let row = lane.min(rows.len() / stat_len - 1);
             for (entry, value) in self.stats.iter_mut().zip(&rows[row * stat_len..(row + 1) * stat_len]) {
                 entry[lane] = *value;
@@ -64,9 +64,9 @@ impl WithSimd for Evidence<'_> {
         let layout = &model.layout;
         for (_, stats, n_leaves) in batch.blocks() {
             let (_, ln_mean) = bayes_factors(layout, &model.ridge.squares, stats, space).average(layout.covariance);
-            // Rounding may have brought a count just below zero.
+            // Rounding may have left a count slightly negative.
             let count = |ix: usize| stats[ix].map(|count| if count > 0.0 { count } else { 0.0 });
-            let ln_counts = model.counts.ln_z_lanes(count(0), (0..layout.n_classes).map(|class| count(layout.count(class))));
+            let ln_counts = model.counts.ln_z_lanes(count(N_POINTS), (0..layout.n_classes).map(|class| count(layout.count(class))));
             out.extend((0..n_leaves).map(|lane| ln_counts[lane] + ln_mean[lane]));
         }
     }
@@ -75,7 +75,7 @@ impl WithSimd for Evidence<'_> {
 struct Fits<'a> {
     model: &'a Discriminant,
     rows: &'a [f64],
-    abreast: Abreast<'a>,
+    lanes: Lanes<'a>,
     fits: &'a mut [DiscriminantFit],
 }
 
@@ -84,14 +84,14 @@ impl WithSimd for Fits<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
-        let Self { model, rows, mut abreast, fits } = self;
+        let Self { model, rows, mut lanes, fits } = self;
         let stat_len = model.stat_len();
         for (rows, fits) in rows.chunks(LANES * stat_len).zip(fits.chunks_mut(LANES)) {
-            let (weights, _) = abreast.bayes_factors(model, rows).average(model.layout.covariance);
+            let (weights, _) = lanes.bayes_factors(model, rows).average(model.layout.covariance);
             for (lane, (fit, row)) in fits.iter_mut().zip(rows.chunks(stat_len)).enumerate() {
                 fit.model_weights = weights.map(|weight| weight[lane]);
                 fit.factor.clear();
-                fit.factor.extend(abreast.space.iter().map(|entry| entry[lane]));
+                fit.factor.extend(lanes.space.iter().map(|entry| entry[lane]));
                 predict::prepare(&model.layout, model.counts.pseudo_count(), row, fit);
             }
         }

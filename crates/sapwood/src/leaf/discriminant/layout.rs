@@ -1,35 +1,34 @@
-//! Where things stand in the statistics of a discriminant leaf.
+//! The layout of the statistics of a discriminant leaf.
 //!
 //! Pooled: `n`, the second moments of everything, then for each class its count and first moments. By class: `n`, then for each class its
-//! count, first and second moments. Classes come last, so that a class that appears later is appended.
+//! count, first and second moments. Classes come last, so that a new class can be appended.
 
 use crate::num::cholesky::{packed_ix, packed_len};
 
-/// Whose second moments are kept.
+/// Which second moments are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Covariance {
     /// One covariance for every class: linear boundaries.
     Pooled,
-    /// Also one for each class, as a further nested model: quadratic boundaries.
+    /// Also one per class, as a further nested model: quadratic boundaries.
     ByClass,
 }
 
-/// Which entries of a covariance are kept.
+/// Which entries of a covariance are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// All of them, as a packed lower triangle.
     Full,
-    /// The variances alone: inputs are independent given the class.
+    /// Only the variances: inputs are independent given the class.
     Diagonal,
 }
 
-/// As many independent inputs the inputs of a diagonal covariance count for together, at most.
+/// The inputs of a diagonal covariance together count for at most this many independent inputs.
 const INDEPENDENT: f64 = 4.0;
 
 impl Shape {
-    /// What one input counts for. Taking dependent inputs for independent ones adds up the same evidence again and again, and predicts
-    /// with a confidence that nothing supports: with 57 inputs (spambase) log loss was .58 at full count, .32 with class counts alone
-    /// and .30 at this.
+    /// The weight of one input. Treating dependent inputs as independent counts the same evidence repeatedly and makes predictions
+    /// overconfident: with 57 inputs (spambase) log loss was .58 at full weight, .32 with class counts alone, and .30 with this weight.
     pub fn weight(self, n_inputs: usize) -> f64 {
         match self {
             Self::Full => 1.0,
@@ -37,7 +36,7 @@ impl Shape {
         }
     }
 
-    /// Inputs of a matrix that a factorisation takes together; a diagonal is made of matrices of order one.
+    /// The order of the matrices to be factored; a diagonal consists of matrices of order one.
     pub fn order(self, n_inputs: usize) -> usize {
         match self {
             Self::Full => n_inputs,
@@ -60,7 +59,7 @@ impl Shape {
         }
     }
 
-    /// Visit the entries that are kept: position, row, column.
+    /// Visit the stored entries: position, row, column.
     #[inline(always)]
     pub fn for_each_entry(self, n_inputs: usize, mut visit: impl FnMut(usize, usize, usize)) {
         match self {
@@ -103,7 +102,7 @@ impl Layout {
         self.count(self.n_classes)
     }
 
-    /// Where the count of a class stands; its first moments follow.
+    /// Position of the count of a class; its first moments follow.
     #[inline]
     pub fn count(&self, class: usize) -> usize {
         let before = if self.covariance == Covariance::Pooled { 1 + self.second_len() } else { 1 };
@@ -116,7 +115,7 @@ impl Layout {
         start..start + self.n_inputs
     }
 
-    /// Where the second moments that a point of a class adds to stand.
+    /// Positions of the second moments to which the points of a class are added.
     #[inline]
     pub fn second(&self, class: usize) -> std::ops::Range<usize> {
         let start = match self.covariance {
@@ -126,7 +125,7 @@ impl Layout {
         start..start + self.second_len()
     }
 
-    /// Second moments are the sum of this many blocks.
+    /// Number of blocks of second moments.
     pub fn n_seconds(&self) -> usize {
         match self.covariance {
             Covariance::Pooled => 1,

@@ -1,9 +1,9 @@
 //! Discriminant analysis in a leaf: class counts, class means and a covariance, nested with the multinomial leaf.
 //!
-//! The evidence is that of the classes given the inputs: the multinomial leaf's, times the mean over the nested models of the density that
-//! they give the inputs relative to a single Gaussian (see [`nested`]). A leaf whose inputs say nothing of the class is worth half a
-//! multinomial leaf, so that the two can be compared; and what it predicts (see [`predict`]) is averaged over the same models, so
-//! that probabilities are never clipped and fall back to the class frequencies where the inputs do not help.
+//! The evidence is that of the classes given the inputs: the evidence of the multinomial leaf times the mean over the nested models of the
+//! density of the inputs relative to a single Gaussian (see [`nested`]). Where the inputs say nothing about the class, this is half the
+//! evidence of a multinomial leaf, so the two are comparable. Predictions (see [`predict`]) are averaged over the same models: they need no
+//! clipping and fall back to the class frequencies where the inputs do not help.
 
 mod divide;
 mod lanes;
@@ -16,8 +16,8 @@ pub use layout::{Covariance, Shape};
 pub use ridge::Ridge;
 
 use super::gaussian::with_scratch;
-use super::multinomial::is_class;
-use super::{Batch, Bounds, ClassificationLeaf, EncodedPoints, LeafModel, Multinomial, SWAMPED, Scale};
+use super::multinomial::{CLASS, class_of, is_class};
+use super::{Batch, Bounds, ClassificationLeaf, EncodedPoints, LeafModel, Multinomial, N_POINTS, SWAMPED, Scale, n_points};
 use crate::config::Division;
 use crate::num::lanes::Lane;
 use crate::num::ln;
@@ -26,13 +26,13 @@ use layout::Layout;
 use nested::{bayes_factors, space_len};
 use predict::Posterior;
 
-/// Beyond this many inputs covariances are diagonal.
-const MOST_FULL: usize = 20;
+/// With more inputs than this, covariances are diagonal.
+const MAX_FULL: usize = 20;
 
 /// The posterior of a discriminant leaf.
 #[derive(Debug, Default)]
 pub struct DiscriminantFit {
-    /// Twice the power of the density of an input.
+    /// Twice the exponent of the density of an input.
     df: f64,
     /// Mean and factors of the scatter matrices.
     factor: Vec<f64>,
@@ -67,7 +67,7 @@ pub struct Discriminant {
 impl Discriminant {
     pub fn new(n_inputs: usize, n_classes: usize, covariance: Covariance, dirichlet: Option<f64>) -> Self {
         let scale = Scale::new(n_inputs);
-        let shape = if n_inputs > MOST_FULL { Shape::Diagonal } else { Shape::Full };
+        let shape = if n_inputs > MAX_FULL { Shape::Diagonal } else { Shape::Full };
         Self {
             layout: Layout { n_classes, n_inputs, covariance, shape },
             counts: Multinomial::new(n_classes, dirichlet),
@@ -76,9 +76,12 @@ impl Discriminant {
         }
     }
 
-    /// With a ridge that does not follow the stream.
+    /// Use a ridge that does not follow the stream.
     pub fn with_ridge(self, squares: Vec<f64>) -> Self {
-        assert!(squares.len() == self.layout.n_inputs && squares.iter().all(|square| *square > 0.0), "one positive square an input");
+        assert!(
+            squares.len() == self.layout.n_inputs && squares.iter().all(|square| *square > 0.0),
+            "the ridge must have one positive entry per input"
+        );
         Self { ridge: Ridge::fixed(squares), ..self }
     }
 
@@ -100,14 +103,14 @@ impl Discriminant {
 
     fn posterior<T>(&self, fit: &DiscriminantFit, origin: &[f64], point: &[f64], f: impl FnOnce(Posterior) -> T) -> T {
         with_scratch(predict::space_len(&self.layout, fit), |space| {
-            let x = point[1..].iter().zip(origin).map(|(x, o)| x - o);
+            let x = inputs_of(point).iter().zip(origin).map(|(x, o)| x - o);
             f(Posterior::new(&self.layout, fit, x, space))
         })
     }
 
     /// The mean of the inputs behind these statistics, as an encoded point of class 0.
     pub(crate) fn centre_of(&self, total: &[f64], origin: &[f64]) -> Vec<f64> {
-        let offset = |i: usize| if total[0] > 0.0 { self.sum_of(total, i) / total[0] } else { 0.0 };
+        let offset = |i: usize| if n_points(total) > 0.0 { self.sum_of(total, i) / n_points(total) } else { 0.0 };
         std::iter::once(0.0).chain((0..origin.len()).map(|i| origin[i] + offset(i))).collect()
     }
 
@@ -116,11 +119,17 @@ impl Discriminant {
         (0..self.layout.n_classes).map(|class| stats[self.layout.first(class).start + i]).sum()
     }
 
-    /// Sum over the blocks of second moments of their diagonal entry for an input.
+    /// Sum over the blocks of second moments of an input's diagonal entry.
     fn square_of(&self, stats: &[f64], i: usize) -> f64 {
         let ix = self.layout.shape.diagonal_ix(i);
         (0..self.layout.n_seconds()).map(|block| stats[self.layout.second(block)][ix]).sum()
     }
+}
+
+/// The inputs of an encoded point; its class comes before them.
+#[inline(always)]
+fn inputs_of(point: &[f64]) -> &[f64] {
+    &point[CLASS + 1..]
 }
 
 impl LeafModel for Discriminant {
@@ -142,16 +151,16 @@ impl LeafModel for Discriminant {
     }
 
     fn encode(&self, x: &[f64], y: f64, point: &mut [f64]) {
-        point[0] = y;
-        for (i, (value, out)) in x.iter().zip(&mut point[1..]).enumerate() {
-            // An input that has been constant has no unit yet: how far out a first other value lies cannot be said.
-            let has_unit = !self.ridge.follows || self.scale.n == 0.0 || self.scale.variance(i) > 0.0;
-            *out = if has_unit { self.scale.hold(i, *value) } else { self.scale.mean(i) };
+        point[CLASS] = y;
+        for (i, (value, out)) in x.iter().zip(&mut point[CLASS + 1..]).enumerate() {
+            // An input that has been constant has no scale yet, so the first different value cannot be judged.
+            let has_scale = !self.ridge.follows || self.scale.n == 0.0 || self.scale.variance(i) > 0.0;
+            *out = if has_scale { self.scale.impute_and_clip(i, *value) } else { self.scale.mean(i) };
         }
     }
 
     fn could_encode(&self, point: &[f64], y: f64) -> bool {
-        is_class(point[0], self.layout.n_classes) && point[0] == y
+        is_class(point[CLASS], self.layout.n_classes) && point[CLASS] == y
     }
 
     fn origin(&self) -> Vec<f64> {
@@ -159,9 +168,9 @@ impl LeafModel for Discriminant {
     }
 
     fn observe(&self, stats: &mut [f64], origin: &[f64], point: &[f64], weight: f64) {
-        let class = point[0] as usize;
-        let x = &point[1..];
-        stats[0] += weight;
+        let class = class_of(point);
+        let x = inputs_of(point);
+        stats[N_POINTS] += weight;
         stats[self.layout.count(class)] += weight;
         for (sum, (x, o)) in stats[self.layout.first(class)].iter_mut().zip(x.iter().zip(origin)) {
             *sum += weight * (x - o);
@@ -187,22 +196,22 @@ impl LeafModel for Discriminant {
     }
 
     fn caches_point_stats(&self) -> bool {
-        // A point touches the second moments and one class: with more classes than that is worth, adding whole rows costs more.
-        const AT_MOST: usize = 256;
-        self.stat_len() <= AT_MOST && self.layout.n_classes <= 4
+        // A point changes the second moments and one class; with many classes, adding whole rows would cost more than that.
+        const MAX_LEN: usize = 256;
+        self.stat_len() <= MAX_LEN && self.layout.n_classes <= 4
     }
 
     fn is_swamped(&self, left: &[f64], origin: &[f64], point: &[f64], weight: f64) -> bool {
-        weight > SWAMPED * left[0]
+        weight > SWAMPED * n_points(left)
             || (0..origin.len()).any(|i| {
-                let distance = point[i + 1] - origin[i];
+                let distance = inputs_of(point)[i] - origin[i];
                 weight * distance * distance > SWAMPED * (self.square_of(left, i) + self.ridge.squares[i])
             })
     }
 
     fn either_is_lost(&self, one: &[f64], other: &[f64]) -> bool {
         let is_lost = |found: &[f64], given: &[f64]| {
-            given[0] > SWAMPED * found[0]
+            n_points(given) > SWAMPED * n_points(found)
                 || (0..self.layout.n_inputs)
                     .any(|i| self.square_of(given, i) > SWAMPED * (self.square_of(found, i).max(0.0) + self.ridge.squares[i]))
         };
@@ -225,10 +234,10 @@ impl LeafModel for Discriminant {
     }
 
     fn better_origin(&self, total: &[f64], origin: &[f64]) -> Option<Vec<f64>> {
-        // A mean 1000 standard deviations from the origin costs six of sixteen digits. What counts is the spread that the ridge leaves, so
-        // leaves that are narrow by the measure of the stream stay where their points' statistics are known.
+        // A mean 1000 standard deviations from the origin costs six of sixteen digits. The spread includes the ridge, so that leaves
+        // that are narrow on the scale of the stream keep the origin for which point statistics are cached.
         const FAR: f64 = 1e6;
-        let n = total[0];
+        let n = n_points(total);
         if n <= 0.0 {
             return None;
         }
@@ -245,7 +254,7 @@ impl LeafModel for Discriminant {
     }
 
     fn divide(&self, division: Division, retired: &[f64], origin: &[f64], split: &Split, share: f64, left: &mut [f64]) {
-        if division == Division::Proportional || retired[0] <= 0.0 {
+        if division == Division::Proportional || n_points(retired) <= 0.0 {
             for (l, r) in left.iter_mut().zip(retired) {
                 *l = share * r;
             }
@@ -259,10 +268,10 @@ impl LeafModel for Discriminant {
 
     fn are_possible(&self, stats: &[f64], _origin: &[f64]) -> bool {
         let counted: f64 = self.counts_in(stats).sum();
-        // Weights reach 1e12, and taking the last of them away leaves rounding of 1e-4.
+        // Weights reach 1e12; removing the last of them leaves a rounding error of 1e-4.
         let slack = 1e-3 + 1e-9 * counted.abs();
-        let counts_ok = self.counts_in(stats).all(|count| count >= -slack) && (stats[0] - counted).abs() <= slack;
-        // No sum of squares is below that of as many points at their mean, but for rounding that a pseudo-observation drowns.
+        let counts_ok = self.counts_in(stats).all(|count| count >= -slack) && (n_points(stats) - counted).abs() <= slack;
+        // A sum of squares is at least that of equally many points at their mean, up to a rounding error below one pseudo-observation.
         let squares_ok = |i: usize| {
             let square = self.square_of(stats, i) + self.ridge.squares[i];
             square >= 0.0 && self.sum_of(stats, i).powi(2) <= (1.0 + 1e-6) * square * (counted + 1.0)
@@ -285,14 +294,14 @@ impl LeafModel for Discriminant {
         supported.fill(true);
     }
 
-    /// The evidence is relative to what one Gaussian says of the inputs; the predictive is of the class alone.
+    /// The evidence is relative to one Gaussian density of the inputs; the predictive is that of the class alone.
     fn evidence_predicts(&self) -> bool {
         false
     }
 
-    /// For weight 1 the `ln` of the class probability; a weight repeats what the inputs add to the multinomial leaf.
+    /// For weight 1 the `ln` of the class probability; other weights scale the contribution of the inputs to that of the multinomial leaf.
     fn ln_predictive(&self, fit: &DiscriminantFit, total: &[f64], origin: &[f64], point: &[f64], weight: f64) -> f64 {
-        let class = point[0] as usize;
+        let class = class_of(point);
         let alone = self.counts.probability(self.counts_in(total), class);
         let (by_means, by_covariances) = self.posterior(fit, origin, point, |posterior| posterior.of(class));
         let [w0, w1, w2] = fit.model_weights;
@@ -303,7 +312,7 @@ impl LeafModel for Discriminant {
         self.counts.ln_repeated(self.counts_in(total), class, weight) + weight * (ln_probability - ln(alone))
     }
 
-    /// The entropy of the class frequencies: the inputs' contribution differs between points, but a leaf is discarded from as a whole.
+    /// The entropy of the class frequencies, the same for all points: the rule ranks leaves, so the inputs of a point are ignored.
     fn discard_scores(
         &self,
         _fit: &DiscriminantFit,

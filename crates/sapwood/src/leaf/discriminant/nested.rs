@@ -1,14 +1,13 @@
-//! The nested models of a discriminant leaf and their Bayes factors, for one leaf or for several abreast.
+//! The nested models of a discriminant leaf and their Bayes factors, for one leaf or for several in SIMD lanes.
 //!
 //! All have class probabilities with a Dirichlet prior and inputs that are Gaussian given the class. With `n_c` points of class `c`, `p`
 //! inputs, `m` the leaf's mean, `d_c` the distance of the class mean from it, and `S_t` the leaf's total scatter about `m`:
 //!
-//! 0. one Gaussian: the inputs say nothing of the class;
+//! 0. one Gaussian: the inputs say nothing about the class;
 //! 1. class means `mu_c ~ N(m, Sigma/k0)` with one covariance `Sigma ~ IW(nu0, Psi)`;
 //! 2. class means `mu_c ~ N(m, Sigma_c/k0)` with covariances `Sigma_c ~ IW(nu0, Psi)` of their own.
 //!
-//! `Psi = tau S_t / max(n, 1) + ridge` shrinks towards the leaf's own scatter and, a little, towards the scale of the whole stream's
-//! inputs. With `S_t* = Psi + S_t` and `S_w* = S_t* - sum_c n_c^2/(n_c + k0) d_c d_c'` the densities of the inputs under models
+//! `Psi = tau S_t / max(n, 1) + ridge` shrinks towards the leaf's own scatter and, slightly, towards the scale of the stream's inputs. With `S_t* = Psi + S_t` and `S_w* = S_t* - sum_c n_c^2/(n_c + k0) d_c d_c'` the densities of the inputs under models
 //! 1 and 0 have the ratio
 //!
 //! `ln BF_1 = (n + nu0)/2 (ln|S_t*| - ln|S_w*|) - p/2 (sum_c ln(1 + n_c/k0) - ln(1 + n/k0))`,
@@ -18,10 +17,11 @@
 //!
 //! `ln BF_2 = sum_c [g(n_c) - (n_c + nu0)/2 R_c] - g(n) + (K' - 1) nu0/2 R - p/2 (sum_c ln(1 + n_c/k0) - ln(1 + n/k0))`.
 //!
-//! Determinants enter as ratios only, so units cancel before they can overflow. A diagonal covariance is `p` such problems of one input
+//! Determinants enter only as ratios, so units cancel before they can overflow. A diagonal covariance is `p` such problems of one input
 //! each, whose logarithms add up, each with the weight of [`Shape::weight`].
 
 use super::layout::{Covariance, Layout, Shape};
+use crate::leaf::N_POINTS;
 use crate::num::cholesky::packed_ix;
 use crate::num::lanes::{exp_lanes, ln_gamma_lanes, ln_lanes};
 use crate::num::special::ln_gamma;
@@ -36,7 +36,7 @@ pub fn strength(order: usize) -> f64 {
 
 pub type Lane<const L: usize> = [f64; L];
 
-/// `ln` Bayes factors against the model of one Gaussian; minus infinity for a model that is not in use or that rounding has made
+/// `ln` Bayes factors against the model of one Gaussian; minus infinity for a model that is not used or that rounding has made
 /// impossible.
 #[derive(Clone, Copy, Debug)]
 pub struct BayesFactors<const L: usize> {
@@ -44,20 +44,20 @@ pub struct BayesFactors<const L: usize> {
     pub covariances: Lane<L>,
 }
 
-/// Entries of working space.
+/// Number of entries of working space.
 pub fn space_len(layout: &Layout) -> usize {
     let n_matrices = if layout.covariance == Covariance::ByClass { 4 } else { 2 };
     2 * layout.n_inputs + n_matrices * layout.second_len()
 }
 
-/// Working space cut into its parts.
+/// Working space, divided into its parts.
 pub struct Parts<'a, const L: usize> {
     /// The leaf's mean about its origin.
     pub mean: &'a mut [Lane<L>],
     /// Factors of `S_t*` and `S_w*`.
     pub total: &'a mut [Lane<L>],
     pub within: &'a mut [Lane<L>],
-    /// `Psi`, and the scatter of one class after another; empty where classes have no covariance of their own.
+    /// `Psi`, and the scatter of the current class; empty where classes have no covariance of their own.
     pub psi: &'a mut [Lane<L>],
     class_scatter: &'a mut [Lane<L>],
     pub distance: &'a mut [Lane<L>],
@@ -76,34 +76,19 @@ impl<'a, const L: usize> Parts<'a, L> {
     }
 }
 
-/// The Bayes factors of `L` leaves. `space` is working space of any content and [`space_len`] entries.
+/// The Bayes factors of `L` leaves. `space` has [`space_len`] entries, which may hold anything.
 #[inline(always)]
 pub fn bayes_factors<const L: usize>(layout: &Layout, ridge: &[f64], stats: &[Lane<L>], space: &mut [Lane<L>]) -> BayesFactors<L> {
     let Layout { n_classes, n_inputs: p, covariance, shape } = *layout;
     let order = shape.order(p);
     let (strength, weight) = (strength(order), shape.weight(p));
     let Parts { mean, total, within, psi, class_scatter, distance } = Parts::new(layout, space);
-    let n = stats[0].map(|n| n.max(0.0));
+    let n = stats[N_POINTS].map(|n| n.max(0.0));
     scatter(layout, &n, stats, mean, total);
-    // S_t* = Psi + S_t.
-    let shrink = n.map(|n| strength / n.max(1.0));
-    if covariance == Covariance::ByClass {
-        for (psi, scatter) in psi.iter_mut().zip(&*total) {
-            for lane in 0..L {
-                psi[lane] = shrink[lane] * scatter[lane];
-            }
-        }
-        add_ridge(shape, ridge, psi);
-    }
-    for entry in total.iter_mut() {
-        for lane in 0..L {
-            entry[lane] *= 1.0 + shrink[lane];
-        }
-    }
-    add_ridge(shape, ridge, total);
+    add_prior(layout, ridge, &n, total, psi);
     within.copy_from_slice(total);
 
-    // The product of (1 + n_c/k0), with logs taken out where it grows too far.
+    // The product of (1 + n_c/k0); factors are moved to `ln_occam` before it overflows.
     let mut occam: Lane<L> = n.map(|n| 1.0 / (1.0 + n / K0));
     let mut ln_occam = [0.0; L];
     let counts = |class: usize| stats[layout.count(class)].map(|count| count.max(0.0));
@@ -114,8 +99,8 @@ pub fn bayes_factors<const L: usize>(layout: &Layout, ridge: &[f64], stats: &[La
         }
         fold_logs(&mut occam, &mut ln_occam);
         distances(layout, class, &count, stats, mean, distance);
-        // The distance is times n_c here.
-        // A leaf without the class must not see what rounding has left of it: alone it would not come by here.
+        // `distance` is multiplied by n_c. The gain is zero for leaves without the class: their rounding errors must have no effect, because
+        // evaluated alone they would skip this class.
         let gain: Lane<L> = count.map(|count| if count > 0.0 { 1.0 / (count + K0) } else { 0.0 });
         take_square(shape, within, distance, &gain);
     }
@@ -156,7 +141,7 @@ pub fn bayes_factors<const L: usize>(layout: &Layout, ridge: &[f64], stats: &[La
     factor(shape, class_scatter, distance, &mut supported);
     let ln_ratio = ln_determinant_ratio(shape, p, total, class_scatter);
     for lane in (0..L).filter(|&lane| supported[lane]) {
-        // Without any point there is nothing to tell the models apart.
+        // Without points the models are equivalent.
         let n_repeats = f64::max(n_present[lane] - 1.0, 0.0);
         factors.covariances[lane] = weight * (value[lane] - n_repeats * 0.5 * strength * ln_ratio[lane] - ln_penalty[lane]);
     }
@@ -181,6 +166,27 @@ fn take_square<const L: usize>(shape: Shape, matrix: &mut [Lane<L>], v: &[Lane<L
             }
         }
     }
+}
+
+/// Turn `S_t` into `S_t* = Psi + S_t`, and compute `Psi` where classes have covariances of their own.
+#[inline(always)]
+fn add_prior<const L: usize>(layout: &Layout, ridge: &[f64], n: &Lane<L>, total: &mut [Lane<L>], psi: &mut [Lane<L>]) {
+    let strength = strength(layout.shape.order(layout.n_inputs));
+    let shrink = n.map(|n| strength / n.max(1.0));
+    if layout.covariance == Covariance::ByClass {
+        for (psi, scatter) in psi.iter_mut().zip(&*total) {
+            for lane in 0..L {
+                psi[lane] = shrink[lane] * scatter[lane];
+            }
+        }
+        add_ridge(layout.shape, ridge, psi);
+    }
+    for entry in total.iter_mut() {
+        for lane in 0..L {
+            entry[lane] *= 1.0 + shrink[lane];
+        }
+    }
+    add_ridge(layout.shape, ridge, total);
 }
 
 #[inline(always)]
@@ -224,7 +230,7 @@ fn scatter<const L: usize>(layout: &Layout, n: &Lane<L>, stats: &[Lane<L>], mean
     }
 }
 
-/// `n_c d_c`: how far a class's first moments are from what the leaf's mean would make them.
+/// `n_c d_c`: the first moments of a class about the leaf's mean.
 #[inline(always)]
 fn distances<const L: usize>(
     layout: &Layout,
@@ -242,9 +248,9 @@ fn distances<const L: usize>(
 }
 
 /// `S_c*` of one class, from second moments about the origin: about the leaf's mean they are
-/// `Q - s m' - m s' + n_c m m'`, and of the square of the class mean's distance `k0 n_c/(n_c + k0)` instead of `n_c` remains.
+/// `Q - s m' - m s' + n_c m m'`, and the squared distance of the class mean gets the factor `k0 n_c/(n_c + k0)` instead of `n_c`.
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "a class, the leaf it is part of, and working space")]
+#[expect(clippy::too_many_arguments, reason = "a class, its leaf, and working space")]
 pub fn class_scatter_star<const L: usize>(
     layout: &Layout,
     class: usize,
@@ -266,8 +272,8 @@ pub fn class_scatter_star<const L: usize>(
     });
 }
 
-/// `L D L'` in place: pivots on the diagonal, `L D` below it. Lanes with a pivot that is not positive are marked. `column` is working space
-/// of one entry an input.
+/// `L D L'` in place: pivots on the diagonal, `L D` below it. Lanes with a pivot that is not positive are marked as not supported. `column` is
+/// working space with one entry per input.
 #[inline(always)]
 pub fn factor<const L: usize>(shape: Shape, a: &mut [Lane<L>], column: &mut [Lane<L>], supported: &mut [bool; L]) {
     let p = column.len();
@@ -276,14 +282,14 @@ pub fn factor<const L: usize>(shape: Shape, a: &mut [Lane<L>], column: &mut [Lan
         let mut inverse = [0.0; L];
         for lane in 0..L {
             supported[lane] &= pivot[lane] > 0.0;
-            // A lane that has failed goes on with a harmless pivot.
+            // Rejected lanes continue with a harmless pivot.
             pivot[lane] = if pivot[lane] > 0.0 { pivot[lane] } else { 1.0 };
             inverse[lane] = 1.0 / pivot[lane];
         }
         if shape == Shape::Diagonal {
             continue;
         }
-        // The column is copied so that what is below and to the right loses its outer product row by row.
+        // The column is copied, so that its outer product can be subtracted from the rest of the matrix row by row.
         for i in j + 1..p {
             let row = packed_ix(i, 0);
             column[i] = a[row + j];
@@ -319,15 +325,14 @@ pub fn ln_determinant_ratio<const L: usize>(shape: Shape, p: usize, a: &[Lane<L>
     sum
 }
 
-/// Take the logarithm out of products that have grown too far. Only out of those: the other lanes must not round differently because of
-/// them.
+/// Move the logarithm of extreme products to the sum. Only of those: the rounding of the other lanes must not depend on them.
 #[inline(always)]
 fn fold_logs<const L: usize>(product: &mut Lane<L>, sum: &mut Lane<L>) {
-    let too_far = |product: f64| !(1e-100..1e100).contains(&product);
-    if product.iter().fold(false, |far, product| far | too_far(*product)) {
+    let is_extreme = |product: f64| !(1e-100..1e100).contains(&product);
+    if product.iter().fold(false, |far, product| far | is_extreme(*product)) {
         let ln_product = ln_lanes(*product);
         for lane in 0..L {
-            let far = too_far(product[lane]);
+            let far = is_extreme(product[lane]);
             sum[lane] += if far { ln_product[lane] } else { 0.0 };
             product[lane] = if far { 1.0 } else { product[lane] };
         }
@@ -350,7 +355,7 @@ fn ln_gamma_growth<const L: usize>(order: usize, n: &Lane<L>) -> Lane<L> {
 }
 
 impl<const L: usize> BayesFactors<L> {
-    /// Posterior probabilities of the models, equally likely at first, and `ln` of their mean evidence relative to that of one Gaussian.
+    /// Posterior probabilities of the models under equal prior probabilities, and `ln` of their mean evidence relative to that of one Gaussian.
     #[inline(always)]
     pub fn average(&self, covariance: Covariance) -> ([Lane<L>; 3], Lane<L>) {
         let by_class = covariance == Covariance::ByClass;
@@ -363,7 +368,7 @@ impl<const L: usize> BayesFactors<L> {
         for (share, ln_factor) in shares.iter_mut().zip([&[0.0; L], &self.means, &self.covariances]).take(if by_class { 3 } else { 2 }) {
             let mut relative = [0.0; L];
             for lane in 0..L {
-                // What is this far below the largest does not show beside it.
+                // Anything further below the largest is negligible.
                 relative[lane] = f64::max(ln_factor[lane] - largest[lane], -700.0);
             }
             let weights = exp_lanes(relative);

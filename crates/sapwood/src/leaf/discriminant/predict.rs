@@ -1,25 +1,25 @@
-//! What a leaf says about the class of an input: the nested models averaged.
+//! The class probabilities of a leaf at an input, averaged over the nested models.
 //!
-//! Model 0 says `(n_c + a0)/(n + K a0)`. Under the other two that is weighed by the predictive density of the input, which for a class with
+//! Model 0 gives `(n_c + a0)/(n + K a0)`. Under the other two this is multiplied by the predictive density of the input, which for a class with
 //! `k_c = k0 + n_c`, mean `m_c = m + n_c/k_c d_c` and `q = (x - m_c)' S*^-1 (x - m_c)` is a Student-t:
 //!
-//! - model 1, up to what all classes share: `(1 + 1/k_c)^(-p/2) [1 + q k_c/(k_c + 1)]^(-(nu0 + n + 1)/2)` with `S* = S_w*`;
+//! - model 1, up to a factor common to all classes: `(1 + 1/k_c)^(-p/2) [1 + q k_c/(k_c + 1)]^(-(nu0 + n + 1)/2)` with `S* = S_w*`;
 //! - model 2: the same with `S* = S_c*` and `n_c` for `n`, times `G((nu0 + n_c + 1)/2) / G((nu0 + n_c + 1 - p)/2) |S_c*|^(-1/2)`.
 //!
 //! With a diagonal covariance a density is a product over inputs, each raised to [`Shape::weight`].
 //!
-//! A fit keeps the factors and, of every class that has points, what does not depend on the input. Classes without points are all alike and
-//! kept once. A predictive then costs one triangular solve (and one a class for model 2).
+//! A fit holds the factors and, per class with points, the terms that do not depend on the input. Classes without points are all alike and
+//! stored once. A predictive then costs one triangular solve (and one per class for model 2).
 
 use super::DiscriminantFit;
 use super::layout::{Covariance, Layout, Shape};
 use super::nested::{K0, Parts, class_scatter_star, factor, ln_determinant_ratio, strength};
+use crate::leaf::n_points;
 use crate::num::cholesky::packed_ix;
 use crate::num::special::ln_gamma;
 use crate::num::{exp, ln};
 
-/// Where things stand in the entry of a class in [`DiscriminantFit::classes`]. The first entry is that of any class without points; where there is none,
-/// nothing in it is of use.
+/// The layout of a class in [`DiscriminantFit::classes`]. The first entry is that of all classes without points; it is unused if there are none.
 struct Entry {
     p: usize,
     second_len: usize,
@@ -28,16 +28,16 @@ struct Entry {
 
 impl Entry {
     const CLASS: usize = 0;
-    /// In the place of a class's number.
-    const NOBODY: f64 = -1.0;
+    /// The class index of the entry for classes without points.
+    const NO_POINTS: f64 = -1.0;
     /// `ln (n_c + a0) - p/2 ln(1 + 1/k_c)`.
     const LN_WEIGHT: usize = 1;
     /// `k_c/(k_c + 1)`.
     const STRETCH: usize = 2;
-    /// Model 2: what is added to the logarithm of the weight, and half the power of the density.
+    /// Model 2: added to the logarithm of the weight, and half the exponent of the density.
     const LN_OWN: usize = 3;
     const HALF_POWER: usize = 4;
-    /// `m_c - m`, as the factor of `S_w*` sees it; then, for model 2, as it is, and the factor of `S_c*`.
+    /// `m_c - m` multiplied by the inverse factor of `S_w*`; then, for model 2, `m_c - m` itself and the factor of `S_c*`.
     const CENTRE: usize = 5;
 
     fn new(layout: &Layout) -> Self {
@@ -61,30 +61,30 @@ impl Entry {
     }
 }
 
-/// Complete a fit whose `factor` is the working space that [`super::nested::bayes_factors`] has left for these statistics.
+/// Complete a fit whose `factor` is the working space as [`super::nested::bayes_factors`] left it for these statistics.
 pub fn prepare(layout: &Layout, pseudo_count: f64, stats: &[f64], fit: &mut DiscriminantFit) {
     let Layout { n_classes, n_inputs: p, covariance, shape } = *layout;
     let entry = Entry::new(layout);
     let DiscriminantFit { factor: space, classes, df, .. } = fit;
     let (strength, weight) = (strength(shape.order(p)), shape.weight(p));
-    *df = weight * (strength + stats[0].max(0.0) + 1.0);
+    *df = weight * (strength + n_points(stats).max(0.0) + 1.0);
     let Parts { mean, total, within, psi, distance, .. } = Parts::<1>::new(layout, space.as_chunks_mut().0);
     into_solver(shape, p, within.as_flattened_mut());
 
     classes.clear();
     let present = (0..n_classes).filter(|&class| stats[layout.count(class)] > 0.0).map(Some);
-    let nobody = (present.clone().count() < n_classes).then_some(None);
-    if nobody.is_none() {
+    let no_points = (present.clone().count() < n_classes).then_some(None);
+    if no_points.is_none() {
         classes.resize(entry.len, 0.0);
-        classes[Entry::CLASS] = Entry::NOBODY;
+        classes[Entry::CLASS] = Entry::NO_POINTS;
     }
-    for class in nobody.into_iter().chain(present) {
+    for class in no_points.into_iter().chain(present) {
         let count = class.map_or(0.0, |class| stats[layout.count(class)]);
         let k = K0 + count;
         let start = classes.len();
         classes.resize(start + entry.len, 0.0);
         let own = &mut classes[start..];
-        own[Entry::CLASS] = class.map_or(Entry::NOBODY, |class| class as f64);
+        own[Entry::CLASS] = class.map_or(Entry::NO_POINTS, |class| class as f64);
         own[Entry::LN_WEIGHT] = ln(count + pseudo_count) - weight * 0.5 * p as f64 * ln(1.0 + 1.0 / k);
         own[Entry::STRETCH] = k / (k + 1.0);
         if let Some(class) = class {
@@ -120,7 +120,7 @@ fn ln_gamma_step(shape: Shape, p: usize, n: f64) -> f64 {
 fn into_solver(shape: Shape, p: usize, a: &mut [f64]) {
     for j in 0..p {
         let ix = shape.diagonal_ix(j);
-        // A model that rounding has made impossible has no weight; its numbers need only be numbers.
+        // A model that rounding has made impossible has weight 0; its values only need to be finite.
         let inverse = if a[ix] > 0.0 { 1.0 / a[ix] } else { 0.0 };
         if shape == Shape::Full {
             for i in j + 1..p {
@@ -146,7 +146,7 @@ fn solve(shape: Shape, solver: &[f64], v: &mut [f64]) {
     }
 }
 
-/// `ln [1 + stretch |v - centre|^2]`; with a diagonal covariance, the sum over inputs of the same for each alone.
+/// `ln [1 + stretch |v - centre|^2]`; with a diagonal covariance, the sum of this over the inputs.
 #[inline]
 fn ln_distance(shape: Shape, v: &[f64], centre: impl Iterator<Item = f64>, stretch: f64) -> f64 {
     let squares = v.iter().zip(centre).map(|(v, c)| (v - c) * (v - c));
@@ -166,7 +166,7 @@ fn ln_distance(shape: Shape, v: &[f64], centre: impl Iterator<Item = f64>, stret
     }
 }
 
-/// Class probabilities at an input under models 1 and 2, for the entries of a fit. `space` is working space of [`space_len`] values.
+/// Class probabilities at an input under models 1 and 2, by entry of a fit.
 pub struct Posterior<'a> {
     entry: Entry,
     classes: &'a [f64],
@@ -174,13 +174,13 @@ pub struct Posterior<'a> {
     covariances: &'a [f64],
 }
 
-/// Values of working space for a fit.
+/// Number of entries of working space for a fit.
 pub fn space_len(layout: &Layout, fit: &DiscriminantFit) -> usize {
     2 * (layout.n_inputs + fit.classes.len() / Entry::new(layout).len)
 }
 
 impl<'a> Posterior<'a> {
-    /// `x` is the input about the leaf's origin.
+    /// `x` is the input relative to the leaf's origin; `space` has [`space_len`] entries.
     pub fn new(layout: &Layout, fit: &'a DiscriminantFit, x: impl Iterator<Item = f64>, space: &'a mut [f64]) -> Self {
         let (p, shape) = (layout.n_inputs, layout.shape);
         let entry = Entry::new(layout);
@@ -188,16 +188,16 @@ impl<'a> Posterior<'a> {
         let n_empty = (layout.n_classes + 1 - n_entries) as f64;
         let (v, rest) = space.split_at_mut(p);
         let (own, rest) = rest.split_at_mut(p);
-        // Nobody's entry is passed over.
-        let n_passed = usize::from(n_empty == 0.0);
-        let entries = || fit.classes.chunks_exact(entry.len).skip(n_passed);
+        // Skip the first entry if no class is without points.
+        let n_skipped = usize::from(n_empty == 0.0);
+        let entries = || fit.classes.chunks_exact(entry.len).skip(n_skipped);
         let (means, rest) = rest.split_at_mut(n_entries);
         let covariances = if layout.covariance == Covariance::ByClass { &mut rest[..n_entries] } else { &mut rest[..0] };
         for ((v, x), mean) in v.iter_mut().zip(x).zip(&fit.factor) {
             *v = x - mean;
         }
         if layout.covariance == Covariance::ByClass {
-            for (value, class) in covariances[n_passed..].iter_mut().zip(entries()) {
+            for (value, class) in covariances[n_skipped..].iter_mut().zip(entries()) {
                 for ((own, v), centre) in own.iter_mut().zip(&*v).zip(&class[entry.own_centre()]) {
                     *own = v - centre;
                 }
@@ -209,7 +209,7 @@ impl<'a> Posterior<'a> {
         }
         let within = p + entry.second_len;
         solve(shape, &fit.factor[within..within + entry.second_len], v);
-        for (value, class) in means[n_passed..].iter_mut().zip(entries()) {
+        for (value, class) in means[n_skipped..].iter_mut().zip(entries()) {
             let distance = ln_distance(shape, v, class[entry.centre()].iter().copied(), class[Entry::STRETCH]);
             *value = class[Entry::LN_WEIGHT] - 0.5 * fit.df * distance;
         }
@@ -220,7 +220,7 @@ impl<'a> Posterior<'a> {
     /// Probabilities of a class under the two models.
     pub fn of(&self, class: usize) -> (f64, f64) {
         let is_own = |own: &[f64]| own[Entry::CLASS] == class as f64;
-        // A class that is not listed has no points and goes with the first entry.
+        // Classes that are not listed have no points and share the first entry.
         let at = self.classes.chunks_exact(self.entry.len).position(is_own).unwrap_or(0);
         self.at(at)
     }
@@ -231,7 +231,7 @@ impl<'a> Posterior<'a> {
 
     /// The probabilities of all `n_classes` classes in turn.
     pub fn all(&self, n_classes: usize) -> impl Iterator<Item = (f64, f64)> {
-        // Entries stand in the order of their classes.
+        // Entries are in order of class.
         let mut next = 1;
         (0..n_classes).map(move |class| {
             if self.classes.get(next * self.entry.len) == Some(&(class as f64)) {
@@ -248,7 +248,7 @@ impl<'a> Posterior<'a> {
 #[inline]
 fn normalise(values: &mut [f64], n_empty: f64) {
     let values = if n_empty == 0.0 {
-        // Nobody's entry must not decide what can be told apart.
+        // The unused entry must not affect the largest value.
         values[0] = 0.0;
         &mut values[1..]
     } else {

@@ -1,5 +1,5 @@
-//! Discriminant leaves: the algebra of their statistics, and what their evidence and predictions must be whatever the formulas. The formulas
-//! themselves are checked against the slow reference in its own crate.
+//! Discriminant leaves: the algebra of their statistics, and properties of their evidence and predictions. The formulas themselves are checked
+//! against the slow reference, in its own crate.
 
 use super::*;
 use crate::leaf::batch::ln_z_of_each;
@@ -25,7 +25,7 @@ fn points(n_inputs: usize, n_classes: usize, n: usize, apart: f64, seed: u64) ->
         .collect()
 }
 
-/// Every form, for one and several inputs and classes; the ridge has followed some points.
+/// All variants, for one and several inputs and classes, after some points to set the ridge.
 fn models() -> Vec<Discriminant> {
     let mut all = Vec::new();
     for covariance in [Covariance::Pooled, Covariance::ByClass] {
@@ -108,8 +108,8 @@ fn statistics_about_another_origin_are_those_of_the_same_points() {
     }
 }
 
-/// Mass, first and second moments of the left part are those of class Gaussians cut at the split; the right part is what is left, so that
-/// cutting the mirror image must give it. Catches a shrink or a slope with the wrong sign, and parts that do not add up.
+/// The moments of the left part must be those of the truncated class Gaussians. The right part is the remainder, and dividing the mirror image
+/// must give it. Fails if a shrink or a slope has the wrong sign, or if the parts do not add up.
 #[test]
 fn a_division_cuts_the_gaussian_of_every_class() {
     for model in models() {
@@ -168,13 +168,13 @@ fn a_division_far_from_the_points_gives_everything_to_one_side() {
     }
 }
 
-/// To the bit, whatever the company: answers must not depend on what else was asked.
+/// Fails if the result for a leaf depends, even in the last bit, on the other leaves of its batch.
 #[test]
 fn many_leaves_at_once_are_the_same_as_one_at_a_time() {
     for model in models() {
         let origin = model.origin();
         let mut rows: Vec<f64> = (0..11).flat_map(|n| stats_of(&model, &origin, &points_for(&model, 3 * n, n as u64))).collect();
-        // One whose determinants go far, and one with the rounding of a class that has gone.
+        // One with extreme determinants, and one with the rounding errors of a class whose points have gone.
         rows[4 * model.stat_len()..5 * model.stat_len()].iter_mut().for_each(|v| *v *= 1e60);
         rows[5 * model.stat_len() + model.layout.first(0).start] += 1e-13;
         rows[5 * model.stat_len() + model.layout.count(0)] = 0.0;
@@ -211,7 +211,7 @@ fn probabilities_sum_to_one_and_are_what_weighs_a_point() {
     }
 }
 
-/// Nothing is known of where the classes lie, or there is one class only: the evidence is the multinomial leaf's.
+/// With a single class (or no points) the evidence must be that of the multinomial leaf.
 #[test]
 fn a_leaf_of_one_class_is_a_multinomial_leaf() {
     for model in models().into_iter().filter(|model| model.layout.covariance == Covariance::Pooled) {
@@ -231,10 +231,10 @@ fn a_leaf_of_one_class_is_a_multinomial_leaf() {
     }
 }
 
-/// Inputs that do not depend on the class: the Bayes factor against one Gaussian is below 1 in the geometric mean, so such leaves are worth
-/// less than multinomial ones on average. Fails if the penalty for the class means is left out (then every leaf gains).
+/// For inputs that do not depend on the class the geometric mean of the Bayes factors is below 1, so the evidence is lower than that of
+/// multinomial leaves on average. Fails if the penalty for the class means is missing (then every leaf gains).
 #[test]
-fn inputs_that_say_nothing_do_not_pay() {
+fn uninformative_inputs_lower_the_evidence() {
     for model in models() {
         let (origin, layout) = (model.origin(), model.layout);
         let counts = Multinomial::new(layout.n_classes, None);
@@ -252,9 +252,9 @@ fn inputs_that_say_nothing_do_not_pay() {
     }
 }
 
-/// A boundary at an angle that no split of the inputs can follow.
+/// An oblique boundary, which no single split can follow. Fails if the covariance is ignored.
 #[test]
-fn classes_that_lie_apart_are_told_apart() {
+fn oblique_classes_are_separated() {
     for covariance in [Covariance::Pooled, Covariance::ByClass] {
         let model = Discriminant::new(2, 2, covariance, None).with_ridge(vec![0.2, 0.2]);
         let origin = model.origin();
@@ -274,10 +274,10 @@ fn classes_that_lie_apart_are_told_apart() {
     }
 }
 
-/// By its own measure everything lies far outside a tiny leaf, and far outside the class that it has not seen would win. Fails if the ridge
-/// is on the scale of the leaf. (A class with a covariance of its own and no points has wide tails by right.)
+/// On the scale of a tiny leaf every input is far out, where the class that it has not seen would win. Fails if the ridge is on the scale of
+/// the leaf. (A class without points that has its own covariance rightly has wide tails.)
 #[test]
-fn a_tiny_leaf_does_not_give_the_inputs_of_the_stream_to_the_absent_class() {
+fn a_tiny_leaf_does_not_favour_the_absent_class_elsewhere() {
     let two_pooled = |model: &Discriminant| model.layout.n_classes == 2 && model.layout.covariance == Covariance::Pooled;
     for model in models().into_iter().filter(two_pooled) {
         let p = model.layout.n_inputs;
@@ -303,7 +303,7 @@ fn constant_and_repeated_columns_are_harmless() {
         assert!(ln_z(&model, &stats).is_finite());
         let p = probabilities(&model, &stats, &origin, &wide[1][1..]);
         assert!(p[wide[1][0] as usize] > 0.5, "{p:?}");
-        // A value that breaks a constant column says nothing until it has a unit.
+        // A value that ends the constancy of a column is ignored until the column has a scale.
         let (mut kept, mut broken) = (vec![0.0; 5], vec![0.0; 5]);
         model.encode(&wide[1][1..], 0.0, &mut kept);
         model.encode(&[wide[1][1], -1e9, wide[1][3], wide[1][4]], 0.0, &mut broken);
@@ -327,7 +327,7 @@ fn classes_that_appear_later_have_no_points_yet() {
     }
 }
 
-/// A weight of two is the same statistics as two rows, and counts twice when it is weighed.
+/// Fails if a weight of two gives other statistics than two rows, or a weight does not matter to the predictive.
 #[test]
 fn a_weight_repeats_the_point() {
     for model in models() {
@@ -344,7 +344,7 @@ fn a_weight_repeats_the_point() {
     }
 }
 
-/// Impossible statistics are not read from files.
+/// Fails if impossible statistics would be accepted from a file.
 #[test]
 fn statistics_that_no_points_have_are_refused() {
     for model in models() {

@@ -1,4 +1,4 @@
-//! Active learning Cohn: how much predictive variance a point removes from its leaf's box, for all points of a leaf, in SIMD lanes.
+//! Active learning Cohn: the predictive variance that a point removes from the box of its leaf, for all points of a leaf, in SIMD lanes.
 //!
 //! With `z = [1, x]` about the origin and `g = G*^-1 z`, the score is `V / (1 + z'g) * integral over the box of ([1, u]'g)^2 du`: the mean
 //! square of a linear function over a box is its squared value at the centre plus `sum g_i^2 side_i^2 / 12`.
@@ -28,7 +28,7 @@ impl WithSimd for Kernel<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
-        // With the number of coefficients known, the loops unroll and the lanes stay in the registers.
+        // With a constant number of coefficients the loops are unrolled and the lanes stay in registers.
         match self.model.n_coefficients() {
             1 => self.run(&mut [[0.0; LANES]; 1]),
             2 => self.run(&mut [[0.0; LANES]; 2]),
@@ -43,12 +43,12 @@ impl WithSimd for Kernel<'_> {
 }
 
 impl Kernel<'_> {
-    /// `g` has a lane for each coefficient.
+    /// `g` has one entry per coefficient.
     #[inline(always)]
     fn run(self, g: &mut [Lane]) {
         let Self { model: _, fit, origin, bounds: Bounds { lower, upper, volume }, points, out } = self;
         let m = g.len();
-        // With two or fewer degrees of freedom the variance does not exist; the scale stands in for it.
+        // With two or fewer degrees of freedom the variance does not exist; the squared scale replaces it.
         let variance = fit.sum_of_squares / if fit.df > 2.0 { fit.df - 2.0 } else { fit.df };
         let factor = &fit.factor[..packed_ix(m, 0)];
         for chunk in points.chunks(LANES) {

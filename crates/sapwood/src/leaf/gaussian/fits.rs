@@ -1,13 +1,13 @@
-//! Posteriors of many Gaussian leaves at once, eight abreast; see the evidence's lanes for how.
+//! Posteriors of many Gaussian leaves at once in SIMD lanes; see [`super::lanes`].
 
 use pulp::{Arch, WithSimd};
 
 use super::{Gaussian, GaussianFit};
-use crate::leaf::LeafModel;
+use crate::leaf::{LeafModel, n_points};
 use crate::num::cholesky::packed_ix;
 use crate::num::lanes::{LANES, Lane};
 
-/// What [`LeafModel::fit`] makes of each leaf, to the bit.
+/// The same as [`LeafModel::fit`] for each leaf, bit for bit.
 pub fn fit_rows(
     model: &Gaussian,
     totals: &[f64],
@@ -37,7 +37,7 @@ impl WithSimd for Kernel<'_> {
         let (m, stat_len, origin_len) = (model.n_coefficients(), model.stat_len(), model.point_len());
         let leaves = totals.chunks(LANES * stat_len).zip(origins.chunks(LANES * origin_len));
         for ((totals, origins), (fits, supported)) in leaves.zip(fits.chunks_mut(LANES).zip(supported.chunks_mut(LANES))) {
-            // Lanes without a leaf hold what is harmless: nothing.
+            // Unused lanes hold zeros.
             lanes.clear();
             lanes.resize(stat_len, [0.0; LANES]);
             let each = totals.chunks_exact(stat_len).zip(origins.chunks_exact(origin_len));
@@ -58,7 +58,7 @@ impl WithSimd for Kernel<'_> {
                 m => factor(lanes, m),
             };
             for (lane, (((total, origin), fit), supported)) in each.zip(fits).zip(supported).enumerate() {
-                fit.df = model.prior.df(total[0], m);
+                fit.df = model.prior.df(n_points(total), m);
                 fit.sum_of_squares = lanes[packed_ix(m, m)][lane].max(model.prior.sum_of_squares_floor());
                 *supported = good[lane] > 0.0 && fit.df > 0.0 && fit.sum_of_squares > 0.0;
                 if *supported {
@@ -73,8 +73,8 @@ impl WithSimd for Kernel<'_> {
     }
 }
 
-/// The factor of the leading `m` rows, the last row solved, and its residual: the operations of the scalar function, in its order. Zero in
-/// the lanes where a pivot is not positive.
+/// Factor the leading `m` rows and solve the last one, with the operations of the scalar function in the same order. Returns zero in lanes
+/// where a pivot is not positive.
 #[inline(always)]
 fn factor(a: &mut [Lane], m: usize) -> Lane {
     let mut good = [1.0; LANES];

@@ -1,7 +1,7 @@
-//! Evidence of many Gaussian leaves at once, eight abreast.
+//! Evidence of many Gaussian leaves at once, in SIMD lanes.
 //!
-//! The same operation is done to eight leaves before the next one, which the compiler turns into vector instructions; the instruction set is
-//! chosen when the program runs. Lanes do not mix, and neither the set nor the company a leaf is evaluated in changes a bit of its result.
+//! Every operation is applied to eight leaves at a time, which compiles to vector instructions; the instruction set is chosen at run time.
+//! Lanes do not mix: the result for a leaf is bit-identical whatever the instruction set and the other leaves of the batch.
 
 use pulp::{Arch, WithSimd};
 
@@ -27,7 +27,7 @@ impl WithSimd for Kernel<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
-        // With the number of coefficients known, the loops unroll and a small matrix stays in the registers.
+        // With a constant number of coefficients the loops are unrolled and a small matrix stays in registers.
         match self.model.n_coefficients() {
             1 => self.run(Known::<1, 3>),
             2 => self.run(Known::<2, 6>),
@@ -46,18 +46,18 @@ impl Kernel<'_> {
         let Self { model, batch, out } = self;
         let m = model.n_coefficients();
         let ln_constant = model.prior.ln_constant(m);
-        let (nothing, floor) = (model.prior.df(0.0, m), model.prior.sum_of_squares_floor());
+        let (df_empty, floor) = (model.prior.df(0.0, m), model.prior.sum_of_squares_floor());
         for (n, stats, n_leaves) in batch.blocks() {
             let Factored { product, ln_scale, residual, supported } = size.factor(stats);
             let mut s = [0.0; LANES];
             let mut half_df = [0.0; LANES];
-            let mut refused = [0.0; LANES];
+            let mut rejected = [0.0; LANES];
             for lane in 0..LANES {
-                let df = nothing + n[lane];
+                let df = df_empty + n[lane];
                 s[lane] = if residual[lane] > floor { residual[lane] } else { floor };
                 let good = (df > 0.0) & (s[lane] > 0.0) & (supported[lane] > 0.0);
-                refused[lane] = if good { 0.0 } else { f64::NEG_INFINITY };
-                // A lane that is refused goes on with harmless numbers.
+                rejected[lane] = if good { 0.0 } else { f64::NEG_INFINITY };
+                // Rejected lanes continue with harmless numbers.
                 half_df[lane] = if df > 0.0 { 0.5 * df } else { 1.0 };
                 s[lane] = if s[lane] > 0.0 { 0.5 * s[lane] } else { 1.0 };
             }
@@ -68,26 +68,26 @@ impl Kernel<'_> {
             for lane in 0..LANES {
                 let value = ln_constant - 0.5 * (n[lane] * LN_2PI + ln_det[lane] + ln_scale[lane]) + ln_gamma[lane]
                     - half_df[lane] * ln_half_s[lane];
-                ln_z[lane] = if refused[lane] < 0.0 { f64::NEG_INFINITY } else { value };
+                ln_z[lane] = if rejected[lane] < 0.0 { f64::NEG_INFINITY } else { value };
             }
             out.extend_from_slice(&ln_z[..n_leaves]);
         }
     }
 }
 
-/// What a factorisation leaves.
+/// The result of a factorisation.
 struct Factored {
-    /// The product of the pivots, apart from what `ln_scale` has of it.
+    /// The product of the pivots, without the factors that were moved to `ln_scale`.
     product: Lane,
-    /// Logs taken out of the product where it grew too far.
+    /// Logarithms of factors taken out of the product to avoid overflow.
     ln_scale: Lane,
-    /// Of the last row.
+    /// The Schur complement of the last row.
     residual: Lane,
     /// Zero where a pivot was not positive.
     supported: Lane,
 }
 
-/// The size of a matrix, and its factorisation.
+/// A matrix size, known at compile time or not.
 trait Size {
     fn factor(&self, a: &mut [Lane]) -> Factored;
 }
@@ -124,20 +124,20 @@ fn factor(a: &mut [Lane], m: usize) -> Factored {
         let pivot_row = packed_ix(j, 0);
         let pivot = a[pivot_row + j];
         let mut inverse = [0.0; LANES];
-        let mut is_far = 0;
+        let mut is_large = 0;
         for lane in 0..LANES {
             let positive = pivot[lane] > 0.0;
             supported[lane] = if positive { supported[lane] } else { 0.0 };
-            // A lane that has failed goes on with a harmless pivot.
+            // Rejected lanes continue with a harmless pivot.
             let safe = if positive { pivot[lane] } else { 1.0 };
             product[lane] *= safe;
             inverse[lane] = 1.0 / safe;
-            is_far |= too_far(product[lane]);
+            is_large |= is_extreme(product[lane]);
         }
-        if is_far != 0 {
-            take_logs_out(&mut product, &mut ln_scale);
+        if is_large != 0 {
+            move_to_ln_scale(&mut product, &mut ln_scale);
         }
-        // Column j holds the unscaled entries; what is below and to the right loses their outer product over the pivot.
+        // Column j holds unscaled entries; subtract their outer product over the pivot from the rest of the matrix.
         for i in j + 1..=m {
             let row = packed_ix(i, 0);
             let mut factor = a[row + j];
@@ -157,14 +157,14 @@ fn factor(a: &mut [Lane], m: usize) -> Factored {
 }
 
 #[inline(always)]
-fn too_far(product: f64) -> u64 {
+fn is_extreme(product: f64) -> u64 {
     outside(product, 1e-200, 1e200)
 }
 
-/// Only in the lanes concerned: the others must not round differently because of them.
+/// Only in the extreme lanes: the rounding of the others must not depend on them.
 #[cold]
-fn take_logs_out(product: &mut Lane, ln_scale: &mut Lane) {
-    for (product, ln_scale) in product.iter_mut().zip(ln_scale).filter(|(product, _)| too_far(**product) != 0) {
+fn move_to_ln_scale(product: &mut Lane, ln_scale: &mut Lane) {
+    for (product, ln_scale) in product.iter_mut().zip(ln_scale).filter(|(product, _)| is_extreme(**product) != 0) {
         *ln_scale += ln(*product);
         *product = 1.0;
     }

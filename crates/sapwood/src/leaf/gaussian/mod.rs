@@ -6,25 +6,28 @@
 //! `G* = G + L0`, `beta = G*^-1 (b + L0 b0)`, `S = nu0 s0 + q + b0' L0 b0 - beta' G* beta`, `df = nu0 + n`,
 //! `ln Z = -n/2 ln(2 pi) + 1/2 ln|L0| - 1/2 ln|G*| + lnG(df/2) - lnG(nu0/2) + nu0/2 ln(nu0 s0/2) - df/2 ln(S/2)`.
 //!
-//! The prior acts as pseudo-data, so it is itself an augmented moment matrix, added before factoring. One Cholesky factorisation of the sum
-//! then gives everything: `|G*|` from the first `m` pivots, `S` as the Schur complement of the last, and the mean and leverage at any
+//! The prior acts as pseudo-data: it is itself an augmented moment matrix, added before factoring. One Cholesky factorisation of the sum
+//! gives everything: `|G*|` from the first `m` pivots, `S` as the Schur complement of the last, and the mean and leverage at any
 //! input by one forward solve.
 
 mod alc;
+mod divide;
 mod fits;
 mod lanes;
+mod moments;
 mod prior;
 
 pub use prior::{FixedPrior, GaussianPrior, Pseudo};
 
-use super::{Batch, Bounds, EncodedPoints, LeafModel, RegressionLeaf, SWAMPED, Scale};
+use super::{Batch, Bounds, EncodedPoints, LeafModel, RegressionLeaf, SWAMPED, Scale, n_points};
 use crate::config::Division;
 use crate::num::cholesky::{factor_leading, forward_solve, packed_ix, packed_len};
 use crate::num::lanes::Lane;
-use crate::num::special::{ln_gamma, normal_cdf, normal_pdf};
+use crate::num::special::ln_gamma;
 use crate::num::{LN_2PI, ln};
 use crate::predict::StudentT;
 use crate::split::Split;
+use moments::{Moments, add_point};
 
 /// The posterior of a Gaussian leaf.
 #[derive(Debug, Default)]
@@ -76,18 +79,18 @@ impl Gaussian {
         self.n_regressors + 1
     }
 
-    /// False until two different targets have been seen: no density can be claimed without a unit.
-    fn has_unit(&self) -> bool {
+    /// False until two different targets have been seen: without a scale there is no density.
+    fn has_scale(&self) -> bool {
         matches!(self.prior, GaussianPrior::Fixed(_)) || self.scale.variance(self.n_regressors) > 0.0
     }
 
-    /// Factor total + prior into `factor` and return `(df, S)`; none if the prior cannot support so little data.
+    /// Factor total + prior into `factor` and return `(df, S)`; `None` if the (improper) prior does not support so little data.
     fn posterior(&self, total: &[f64], origin: &[f64], factor: &mut Vec<f64>) -> Option<(f64, f64)> {
         let m = self.n_coefficients();
         factor.clear();
         factor.extend_from_slice(total);
         self.prior.add_to(factor, origin);
-        let df = self.prior.df(total[0], m);
+        let df = self.prior.df(n_points(total), m);
         if df.is_nan() || df <= 0.0 || !factor_leading(factor, m + 1, m) {
             return None;
         }
@@ -97,7 +100,8 @@ impl Gaussian {
 
     /// The mean of the inputs behind these statistics, as an encoded point.
     pub(crate) fn centre_of(&self, total: &[f64], origin: &[f64]) -> Vec<f64> {
-        let offset = |i: usize| if total[0] > 0.0 { total[packed_ix(i + 1, 0)] / total[0] } else { 0.0 };
+        let moments = Moments(total);
+        let offset = |i: usize| if moments.n() > 0.0 { moments.mean(i) } else { 0.0 };
         (0..origin.len()).map(|i| origin[i] + offset(i)).collect()
     }
 
@@ -127,26 +131,10 @@ impl Gaussian {
     }
 }
 
-/// Run `f` on a zeroed slice of length `len`, on the stack for every model of ordinary size.
+/// Run `f` on a zeroed slice of length `len`, which is on the stack unless it is long.
 pub(super) fn with_scratch<T>(len: usize, f: impl FnOnce(&mut [f64]) -> T) -> T {
     const ON_STACK: usize = 32;
     if len <= ON_STACK { f(&mut [0.0; ON_STACK][..len]) } else { f(&mut vec![0.0; len]) }
-}
-
-/// Express packed augmented moments about `to` instead of `from`.
-fn shift_moments(stats: &mut [f64], from: &[f64], to: &[f64]) {
-    let d = from.len();
-    let n = stats[0];
-    // Rows are rewritten last to first, columns last to first, so that the first moments are read before they move.
-    for i in (1..=d).rev() {
-        let row = packed_ix(i, 0);
-        let delta_i = from[i - 1] - to[i - 1];
-        for j in (1..=i).rev() {
-            let delta_j = from[j - 1] - to[j - 1];
-            stats[row + j] += delta_i * stats[packed_ix(j, 0)] + delta_j * stats[row] + delta_i * delta_j * n;
-        }
-        stats[row] += delta_i * n;
-    }
 }
 
 impl LeafModel for Gaussian {
@@ -168,7 +156,7 @@ impl LeafModel for Gaussian {
 
     fn encode(&self, x: &[f64], y: f64, point: &mut [f64]) {
         for (i, (value, out)) in x[..self.n_regressors].iter().zip(point.iter_mut()).enumerate() {
-            *out = self.scale.hold(i, *value);
+            *out = self.scale.impute_and_clip(i, *value);
         }
         point[self.n_regressors] = y;
     }
@@ -183,121 +171,67 @@ impl LeafModel for Gaussian {
 
     #[inline]
     fn observe(&self, stats: &mut [f64], origin: &[f64], point: &[f64], weight: f64) {
-        stats[0] += weight;
-        let mut row = 1;
-        for i in 0..point.len() {
-            let scaled = weight * (point[i] - origin[i]);
-            stats[row] += scaled;
-            for (s, (v, o)) in stats[row + 1..row + 2 + i].iter_mut().zip(point.iter().zip(origin)) {
-                *s += scaled * (v - o);
-            }
-            row += i + 2;
-        }
+        add_point(stats, origin, point, weight);
     }
 
     fn caches_point_stats(&self) -> bool {
-        /// Two kilobytes a point: beyond that the sums are no longer read from the cache.
-        const AT_MOST: usize = 256;
-        self.n_regressors > 0 && self.stat_len() <= AT_MOST
+        /// Two kilobytes per point; larger statistics no longer fit into the processor's cache.
+        const MAX_LEN: usize = 256;
+        self.n_regressors > 0 && self.stat_len() <= MAX_LEN
     }
 
     fn is_swamped(&self, left: &[f64], origin: &[f64], point: &[f64], weight: f64) -> bool {
-        weight > SWAMPED * left[0]
+        let left = Moments(left);
+        weight > SWAMPED * left.n()
             || (0..point.len()).any(|i| {
                 let distance = point[i] - origin[i];
-                weight * distance * distance > SWAMPED * left[packed_ix(i + 1, i + 1)]
+                weight * distance * distance > SWAMPED * left.sum_of_squares(i)
             })
     }
 
     fn shift(&self, stats: &mut [f64], from: &[f64], to: &[f64]) {
-        shift_moments(stats, from, to);
+        moments::shift(stats, from, to);
     }
 
     fn better_origin(&self, total: &[f64], origin: &[f64]) -> Option<Vec<f64>> {
-        // A mean 1000 standard deviations from the origin costs six of sixteen digits; a constant column is left alone once it is centred.
+        // A mean 1000 standard deviations from the origin costs six of sixteen digits. A constant column is left alone once it is centred.
         const FAR: f64 = 1e6;
-        let n = total[0];
+        let moments = Moments(total);
+        let n = moments.n();
         if n <= 0.0 {
             return None;
         }
-        // The same question without a division, and with room for its rounding, answers most of them.
+        // The same test without a division and with a margin for rounding settles most cases.
         let surely_near = |i: &usize| {
-            let (sum, square) = (total[packed_ix(i + 1, 0)], total[packed_ix(i + 1, i + 1)]);
-            sum * sum * (1.0 + FAR) * (1.0 + 1e-9) <= FAR * n * square
+            let sum = moments.sum(*i);
+            sum * sum * (1.0 + FAR) * (1.0 + 1e-9) <= FAR * n * moments.sum_of_squares(*i)
         };
         let far = (0..origin.len()).filter(|i| !surely_near(i)).any(|i| {
-            let mean = total[packed_ix(i + 1, 0)] / n;
-            let variance = total[packed_ix(i + 1, i + 1)] / n - mean * mean;
-            mean * mean > FAR * variance && mean.abs() > 1e-9 * origin[i].abs()
+            let mean = moments.mean(i);
+            mean * mean > FAR * moments.variance(i) && mean.abs() > 1e-9 * origin[i].abs()
         });
-        far.then(|| (0..origin.len()).map(|i| origin[i] + total[packed_ix(i + 1, 0)] / n).collect())
+        far.then(|| (0..origin.len()).map(|i| origin[i] + moments.mean(i)).collect())
     }
 
     fn divides_by_cut(&self, division: Division) -> bool {
         division == Division::Gaussian && self.n_regressors > 0
     }
 
-    /// Proportional, or as if the retired inputs had been jointly Gaussian with the retired target: the split cuts that Gaussian in two, and
-    /// each side's moments follow from the truncated normal in the split's dimension and the regression of everything else on it.
+    /// Proportional, or by a Gaussian; see [`divide`](self::divide).
     fn divide(&self, division: Division, retired: &[f64], origin: &[f64], split: &Split, share: f64, left: &mut [f64]) {
-        let n = retired[0];
-        let d = self.n_regressors + 1;
         let dim = split.dim as usize;
-        let variance_of = |i: usize| {
-            let mean = retired[packed_ix(i + 1, 0)] / n;
-            (mean, retired[packed_ix(i + 1, i + 1)] / n - mean * mean)
-        };
-        let gaussian = division == Division::Gaussian && dim < self.n_regressors && n > 0.0;
-        if !gaussian {
-            for (l, r) in left.iter_mut().zip(retired) {
-                *l = share * r;
-            }
+        if division == Division::Gaussian && dim < self.n_regressors && n_points(retired) > 0.0 {
+            divide::divide(retired, self.point_len(), dim, split.cut - origin[dim], left);
             return;
         }
-        let (mean, variance) = variance_of(dim);
-        let cut = split.cut - origin[dim];
-        let spread = variance.max(0.0).sqrt();
-        let z = (cut - mean) / spread;
-        // Beyond eight standard deviations, or without any spread, everything is on one side.
-        if z.is_nan() || z.abs() >= 8.0 {
-            let all_left = if spread > 0.0 { z > 0.0 } else { mean < cut };
-            for (l, r) in left.iter_mut().zip(retired) {
-                *l = if all_left { *r } else { 0.0 };
-            }
-            return;
+        for (l, r) in left.iter_mut().zip(retired) {
+            *l = share * r;
         }
-        let mass = normal_cdf(z);
-        let hazard = normal_pdf(z) / mass;
-        let mean_shift = -spread * hazard;
-        // Var(x | left) - Var(x), in units of Var(x).
-        let shrink = -z * hazard - hazard * hazard;
-        let n_left = n * mass;
-        with_scratch(3 * d, |scratch| {
-            let (slope, rest) = scratch.split_at_mut(d);
-            let (centre, mean_left) = rest.split_at_mut(d);
-            for i in 0..d {
-                let (low, high) = (dim.min(i), dim.max(i));
-                centre[i] = retired[packed_ix(i + 1, 0)] / n;
-                let covariance = retired[packed_ix(high + 1, low + 1)] / n - centre[i] * mean;
-                slope[i] = covariance / variance;
-                mean_left[i] = centre[i] + slope[i] * mean_shift;
-            }
-            left[0] = n_left;
-            for i in 0..d {
-                let row = packed_ix(i + 1, 0);
-                left[row] = n_left * mean_left[i];
-                for j in 0..=i {
-                    let covariance = retired[row + j + 1] / n - centre[i] * centre[j];
-                    let covariance_left = covariance + slope[i] * slope[j] * variance * shrink;
-                    left[row + j + 1] = n_left * (covariance_left + mean_left[i] * mean_left[j]);
-                }
-            }
-        });
     }
 
     fn are_possible(&self, stats: &[f64], origin: &[f64]) -> bool {
         let proper = Gaussian { prior: self.prior.proper_fallback(&self.scale), ..self.clone() };
-        stats[0] >= 0.0 && proper.posterior(stats, origin, &mut Vec::new()).is_some_and(|(df, s)| df.is_finite() && s.is_finite())
+        n_points(stats) >= 0.0 && proper.posterior(stats, origin, &mut Vec::new()).is_some_and(|(df, s)| df.is_finite() && s.is_finite())
     }
 
     fn prior_stats(&self, origin: &[f64], out: &mut [f64]) {
@@ -320,14 +254,14 @@ impl LeafModel for Gaussian {
                 true
             }
             None => {
-                // The improper prior has no posterior here. Moves must leave this state; until they do, predict under the proper prior.
+                // The improper prior has no posterior here. Until moves leave this state, predict under the proper prior.
                 let fallback = Gaussian { prior: self.prior.proper_fallback(&self.scale), ..self.clone() };
-                let known = fallback.posterior(total, origin, &mut fit.factor);
-                // Moments that rounding has made impossible count as none.
-                let nothing = vec![0.0; total.len()];
-                let alone = known.or_else(|| fallback.posterior(&nothing, origin, &mut fit.factor));
-                // An origin absurdly far from the stream's centre loses even the prior; what is left is to say so with a wide guess there.
-                (fit.df, fit.sum_of_squares) = alone.unwrap_or_else(|| {
+                let with_data = fallback.posterior(total, origin, &mut fit.factor);
+                // Ignore moments that rounding has made impossible.
+                let no_points = vec![0.0; total.len()];
+                let posterior = with_data.or_else(|| fallback.posterior(&no_points, origin, &mut fit.factor));
+                // With an origin extremely far from the centre of the stream even the prior is lost to rounding: fall back to a wide predictive.
+                (fit.df, fit.sum_of_squares) = posterior.unwrap_or_else(|| {
                     let m = self.n_coefficients();
                     fit.factor.clear();
                     fit.factor.resize(total.len(), 0.0);
@@ -343,14 +277,14 @@ impl LeafModel for Gaussian {
         fits::fit_rows(self, totals, origins, scratch, fits, supported);
     }
 
-    /// Without a unit there is no density to speak of.
+    /// Without a scale there is no density.
     fn evidence_predicts(&self) -> bool {
-        self.has_unit()
+        self.has_scale()
     }
 
-    /// `ln Z(stats + weight * point) - ln Z(stats)`, by a rank-one change; for weight 1 the Student-t density.
+    /// `ln Z(stats + weight * point) - ln Z(stats)`, by a rank-one update; for weight 1 the Student-t density.
     fn ln_predictive(&self, fit: &GaussianFit, _total: &[f64], origin: &[f64], point: &[f64], weight: f64) -> f64 {
-        if !self.has_unit() {
+        if !self.has_scale() {
             return 0.0;
         }
         let (location, leverage) = self.locate(fit, origin, point);

@@ -1,27 +1,20 @@
-//! Priors of Gaussian leaves, as pseudo-data: an augmented moment matrix about a centre, plus constants.
+//! Priors of Gaussian leaves as pseudo-data: augmented moments about a centre, plus constants.
 
-use super::shift_moments;
-use crate::leaf::Scale;
+use super::moments::{product_ix, shift};
+use crate::leaf::{N_POINTS, Scale};
 use crate::num::cholesky::{backward_solve, factor_leading, forward_solve, ln_det, packed_ix, packed_len};
 use crate::num::ln;
 use crate::num::special::ln_gamma;
 
-/// What the prior adds to every column's variance, in units of it. Columns that say the same leave a direction that the data hardly
-/// determine; without this a leaf's line may tilt along it without bound, and the first input that breaks the pattern is sent far away.
+/// Added to the variance of every column, as a share of it. Collinear columns leave a direction that the data hardly determine; without a
+/// ridge, coefficients along it are unbounded, and the first input that breaks the pattern gets an absurd prediction.
 const RIDGE: f64 = 0.1;
 /// Pseudo-observations behind the default prior's coefficients.
 const STRENGTH: f64 = 0.1;
 /// Pseudo-observations behind its noise variance.
 const NOISE_STRENGTH: f64 = 2.0;
-/// Its noise variance, as a share of the residual variance of one straight line through everything.
+/// Its noise variance, as a share of the residual variance of one linear fit to the whole stream.
 const NOISE_SHARE: f64 = 0.2;
-/// Occam factor a coefficient (nats) that replaces the normaliser `1/2 ln STRENGTH` of so weak a prior.
-const OCCAM_LINEAR: f64 = 0.25;
-const OCCAM_CONSTANT: f64 = 1.0;
-/// Bonus a coefficient for a leaf made wholly of retired points, whose joint evidence is pessimistic about splits.
-const RETIRED_BONUS: f64 = 1.5;
-/// Precision, in pseudo-observations, that pins the coefficient of a column that has been constant so far to zero.
-const PINNED: f64 = 1e6;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum GaussianPrior {
@@ -29,7 +22,7 @@ pub enum GaussianPrior {
     Default(Pseudo),
     /// The paper's `1/sigma^2`.
     Reference,
-    /// Given once and for all.
+    /// Given by the user; does not follow the stream.
     Fixed(Pseudo),
 }
 
@@ -43,7 +36,7 @@ pub struct FixedPrior {
     pub s0: f64,
 }
 
-/// What stands in for data before there are any.
+/// The pseudo-data that a proper prior is equivalent to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pseudo {
     /// Augmented moments of the pseudo-data about `centre`; the last entry includes `nu0 s0`.
@@ -84,7 +77,7 @@ impl GaussianPrior {
         }
     }
 
-    /// Where the pseudo-data are centred: leaves whose origin is there need no shift.
+    /// The origin of the pseudo-data; leaves with the same origin need no shift.
     pub(super) fn centre(&self) -> Option<&[f64]> {
         self.pseudo().map(|pseudo| &pseudo.centre[..])
     }
@@ -97,7 +90,7 @@ impl GaussianPrior {
             }
         } else {
             let mut shifted = pseudo.moments.clone();
-            shift_moments(&mut shifted, &pseudo.centre, origin);
+            shift(&mut shifted, &pseudo.centre, origin);
             for (a, b) in moments.iter_mut().zip(&shifted) {
                 *a += b;
             }
@@ -112,12 +105,14 @@ impl GaussianPrior {
         self.pseudo().map_or(0.5 * m as f64 * crate::num::LN_2PI, |pseudo| pseudo.ln_constant)
     }
 
-    /// `S` cannot fall below this, whatever rounding does.
+    /// A lower bound of `S`, in case rounding takes it below.
     pub(super) fn sum_of_squares_floor(&self) -> f64 {
         self.pseudo().map_or(0.0, |pseudo| pseudo.noise)
     }
 
     pub(super) fn retired_bonus(&self, m: usize) -> f64 {
+        /// Per coefficient. The joint evidence of a leaf of retired points is pessimistic about splits.
+        const RETIRED_BONUS: f64 = 1.5;
         if matches!(self, Self::Default(_)) { RETIRED_BONUS * m as f64 } else { 0.0 }
     }
 
@@ -142,18 +137,23 @@ fn noise_constant(nu0: f64, noise: f64) -> f64 {
 }
 
 impl Pseudo {
-    /// Whether the pseudo-data determine every coefficient and leave noise over.
+    /// Whether the pseudo-data determine every coefficient and the noise variance is positive.
     pub(crate) fn is_proper(&self) -> bool {
         let m = self.centre.len();
         let mut factor = self.moments.clone();
         factor_leading(&mut factor, m + 1, m) && factor[packed_ix(m, m)] > 0.0
     }
 
-    /// The unit-information prior: the straight line through everything seen so far, held by `STRENGTH` pseudo-observations with the
-    /// stream's own second moments.
+    /// The unit-information prior: the linear fit to everything seen so far, weighted as `STRENGTH` pseudo-observations with the second
+    /// moments of the stream.
     ///
-    /// In the first rows the correlations are shrunk by one pseudo-observation towards none, so that the line exists from the start.
+    /// Correlations are shrunk towards zero by one pseudo-observation, so that the fit exists from the first row.
     fn from_scale(scale: &Scale) -> Self {
+        /// Occam factor per coefficient (nats), in place of the normaliser `1/2 ln STRENGTH` of so weak a prior.
+        const OCCAM_LINEAR: f64 = 0.25;
+        const OCCAM_CONSTANT: f64 = 1.0;
+        /// Pseudo-observations that pin the coefficient of a column that has been constant so far to zero.
+        const PINNED: f64 = 1e6;
         let q = scale.dim() - 1;
         let m = q + 1;
         let n = scale.n;
@@ -174,34 +174,34 @@ impl Pseudo {
             explained = slope.iter().map(|v| v * v).sum::<f64>().min(1.0);
             backward_solve(&factor, &mut slope);
         } else {
-            // No data have such correlations, but a file may claim them: the line is then level.
+            // No data have such correlations, but a damaged file may: use a constant fit.
             slope.fill(0.0);
         }
 
         let target_variance = scale.variance(q);
-        let unit = if target_variance > 0.0 { target_variance } else { stand_in_variance(scale.mean(q), n) };
-        // Degrees of freedom spent on the line; while there are hardly more rows than columns the line is not credited with anything.
+        let unit = if target_variance > 0.0 { target_variance } else { placeholder_variance(scale.mean(q), n) };
+        // Residual degrees of freedom. With hardly more rows than columns the fit gets no credit.
         let freedom = n - m as f64;
         let residual = if freedom > 0.0 { ((1.0 - explained) * n / freedom).clamp(1e-12, 1.0) } else { 1.0 };
         let noise = NOISE_STRENGTH * NOISE_SHARE * unit * residual;
 
-        // Moments about the mean: first moments vanish; the target's row holds what the line predicts.
+        // Moments about the mean: first moments are zero; the target's row holds the predictions of the fit.
         let mut moments = vec![0.0; packed_len(m + 1)];
-        moments[0] = STRENGTH;
+        moments[N_POINTS] = STRENGTH;
         let spread = |i: usize| if sd(i) > 0.0 { sd(i) } else { PINNED * scale.mean(i).abs().max(1.0) };
         let target_sd = unit.sqrt();
         for i in 0..q {
             for j in 0..=i {
-                moments[packed_ix(i + 1, j + 1)] = STRENGTH * correlation[packed_ix(i, j)] * spread(i) * spread(j);
+                moments[product_ix(i, j)] = STRENGTH * correlation[packed_ix(i, j)] * spread(i) * spread(j);
             }
         }
         let mut quadratic = 0.0;
         for i in 0..q {
             let predicted: f64 = (0..q).map(|j| correlation[packed_ix(i.max(j), i.min(j))] * slope[j]).sum();
-            moments[packed_ix(m, i + 1)] = STRENGTH * predicted * spread(i) * target_sd;
+            moments[product_ix(q, i)] = STRENGTH * predicted * spread(i) * target_sd;
             quadratic += predicted * slope[i];
         }
-        moments[packed_ix(m, m)] = STRENGTH * quadratic * unit + noise;
+        moments[product_ix(q, q)] = STRENGTH * quadratic * unit + noise;
 
         let ln_correlation = ln_det(&factor, q);
         let ln_spread: f64 = (0..q).map(|i| ln(spread(i))).sum();
@@ -212,9 +212,9 @@ impl Pseudo {
     }
 }
 
-/// A variance for predictions made before the target has shown any: its own magnitude at first (1 if that is nothing either), less with
-/// every row that repeats the same value, and at last far below it.
-fn stand_in_variance(mean: f64, n: f64) -> f64 {
+/// A variance for predictions while the target has been constant: its squared magnitude at first (1 if it is zero), then smaller with every
+/// repetition of the value, down to a tiny fraction.
+fn placeholder_variance(mean: f64, n: f64) -> f64 {
     let magnitude = if mean == 0.0 { 1.0 } else { mean.abs() };
     let sd = magnitude * libm::exp2(-n).max(1e-6);
     (sd * sd).max(f64::MIN_POSITIVE * 1e20)

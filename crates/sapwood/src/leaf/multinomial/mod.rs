@@ -1,6 +1,6 @@
 //! Class counts under a symmetric Dirichlet prior.
 //!
-//! With counts `a_k`, `n = sum a_k`, `K` classes and `a0` pseudo-counts a class:
+//! With counts `a_k`, `n = sum a_k`, `K` classes and `a0` pseudo-counts per class:
 //! `ln Z = lnG(K a0) - lnG(K a0 + n) + sum_k [lnG(a0 + a_k) - lnG(a0)]`, predictive `(a_k + a0) / (n + K a0)`.
 
 #[cfg(test)]
@@ -8,7 +8,7 @@ mod tests;
 
 use pulp::{Arch, WithSimd};
 
-use super::{Batch, Bounds, ClassificationLeaf, EncodedPoints, LeafModel, SWAMPED};
+use super::{Batch, Bounds, ClassificationLeaf, EncodedPoints, LeafModel, N_POINTS, SWAMPED, n_points};
 use crate::config::Division;
 use crate::num::lanes::{Lane, ln_gamma_parts_lanes, ln_lanes};
 use crate::num::ln;
@@ -18,7 +18,7 @@ use crate::split::Split;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Multinomial {
     n_classes: usize,
-    /// Pseudo-counts a class, as asked for; none means `1/K`.
+    /// Pseudo-counts per class as configured; `None` means `1/K`.
     dirichlet: Option<f64>,
     /// `a0`, `K a0`, and the log gammas of both.
     pseudo_count: f64,
@@ -46,10 +46,10 @@ impl Multinomial {
         self.pseudo_count
     }
 
-    /// `ln Z` of some leaves with `n` points each. `counts` gives each class's, none below zero.
+    /// `ln Z` of `L` leaves with `n` points. `counts` iterates over the classes; no count is negative.
     #[inline(always)]
     pub(super) fn ln_z_lanes<const L: usize>(&self, n: [f64; L], counts: impl Iterator<Item = [f64; L]>) -> [f64; L] {
-        /// Classes whose products are taken together: each is between 1e-12 and 1e10.
+        /// Classes whose products share a logarithm; each product is between 1e-12 and 1e10.
         const AT_A_TIME: usize = 16;
         let (ln_gamma_n, mut product) = ln_gamma_parts_lanes(n.map(|n| self.pseudo_total + n));
         let mut ln_z = ln_gamma_n.map(|ln_gamma_n| self.ln_gamma_total - ln_gamma_n);
@@ -57,8 +57,8 @@ impl Multinomial {
         for (class, counts) in counts.enumerate() {
             let (ln_gamma_k, product_k) = ln_gamma_parts_lanes(counts.map(|count| self.pseudo_count + count));
             for lane in 0..L {
-                // A class without counts contributes lnG(a0) - lnG(a0) = 0. Said with factors of 0 and 1, which round nothing: the compiler
-                // would take the lanes apart to choose between the results.
+                // A class without counts contributes lnG(a0) - lnG(a0) = 0. Factors of 0 and 1, which are exact, instead of a select: the
+                // compiler would turn that into scalar branches.
                 let seen = if counts[lane] > 0.0 { 1.0 } else { 0.0 };
                 ln_z[lane] += (ln_gamma_k[lane] - self.ln_gamma_count) * seen;
                 divisor[lane] *= product_k[lane] * seen + (1.0 - seen);
@@ -71,7 +71,7 @@ impl Multinomial {
         add_ln_ratio(ln_z, product, divisor)
     }
 
-    /// The denominator is summed from the counts, so that the probabilities add up to 1 whatever rounding has done to the total.
+    /// Summed from the counts, so that probabilities add up to 1 whatever the rounding error of the total.
     fn denominator(&self, counts: impl Iterator<Item = f64>) -> f64 {
         counts.map(|count| count.max(0.0)).sum::<f64>() + self.pseudo_total
     }
@@ -91,12 +91,12 @@ impl Multinomial {
         a / n
     }
 
-    /// `ln Z` of some leaves; `counts` gives each class's.
+    /// `ln Z` of `L` leaves; `counts` iterates over the classes.
     #[inline(always)]
     fn ln_z_of_counts<const L: usize>(&self, counts: impl Iterator<Item = [f64; L]> + Clone) -> [f64; L] {
-        // Rounding may have brought a count just below zero.
+        // Rounding may have left a count slightly negative.
         let counts = counts.map(|counts| counts.map(|count| if count > 0.0 { count } else { 0.0 }));
-        // The counts are summed, as they are for the predictive.
+        // Summed from the counts, as for the predictive.
         let n = counts.clone().fold([0.0; L], |mut n, counts| {
             (0..L).for_each(|lane| n[lane] += counts[lane]);
             n
@@ -138,13 +138,28 @@ fn add_ln_ratio<const L: usize>(mut sum: [f64; L], mut numerator: [f64; L], deno
     sum
 }
 
-/// The class counts in a statistic vector.
-fn counts_in(stats: &[f64]) -> impl Iterator<Item = f64> + Clone {
-    stats[1..].iter().copied()
+/// The class counts in a vector of statistics, or in lanes of them.
+#[inline(always)]
+fn counts_in<T: Copy>(stats: &[T]) -> impl Iterator<Item = T> + Clone {
+    stats[class_count_ix(0)..].iter().copied()
+}
+
+/// Where a vector of statistics that are nothing but class counts holds the count of a class.
+#[inline(always)]
+pub const fn class_count_ix(class: usize) -> usize {
+    1 + class
+}
+
+/// Where an encoded point holds its class.
+pub(super) const CLASS: usize = 0;
+
+#[inline(always)]
+pub(super) fn class_of(point: &[f64]) -> usize {
+    point[CLASS] as usize
 }
 
 impl LeafModel for Multinomial {
-    /// The counts are all there is to know.
+    /// Predictions come from the counts.
     type Fit = ();
 
     fn point_len(&self) -> usize {
@@ -152,7 +167,7 @@ impl LeafModel for Multinomial {
     }
 
     fn stat_len(&self) -> usize {
-        1 + self.n_classes
+        class_count_ix(self.n_classes)
     }
 
     fn counted_classes(&self) -> Option<usize> {
@@ -164,11 +179,11 @@ impl LeafModel for Multinomial {
     }
 
     fn encode(&self, _x: &[f64], y: f64, point: &mut [f64]) {
-        point[0] = y;
+        point[CLASS] = y;
     }
 
     fn could_encode(&self, point: &[f64], y: f64) -> bool {
-        is_class(point[0], self.n_classes) && point[0] == y
+        is_class(point[CLASS], self.n_classes) && point[CLASS] == y
     }
 
     fn origin(&self) -> Vec<f64> {
@@ -177,17 +192,18 @@ impl LeafModel for Multinomial {
 
     #[inline]
     fn observe(&self, stats: &mut [f64], _origin: &[f64], point: &[f64], weight: f64) {
-        stats[0] += weight;
-        stats[1 + point[0] as usize] += weight;
+        stats[N_POINTS] += weight;
+        stats[class_count_ix(class_of(point))] += weight;
     }
 
     fn is_swamped(&self, left: &[f64], _origin: &[f64], _point: &[f64], weight: f64) -> bool {
-        weight > SWAMPED * left[0]
+        weight > SWAMPED * n_points(left)
     }
 
-    /// Counts are summed without rounding, or with one that the pseudo-counts drown.
+    /// Sums of counts are exact, or their rounding error is negligible beside the pseudo-counts.
     fn either_is_lost(&self, one: &[f64], other: &[f64]) -> bool {
-        one[0] > SWAMPED * other[0] || other[0] > SWAMPED * one[0]
+        let (one, other) = (n_points(one), n_points(other));
+        one > SWAMPED * other || other > SWAMPED * one
     }
 
     fn shift(&self, _stats: &mut [f64], _from: &[f64], _to: &[f64]) {}
@@ -207,13 +223,13 @@ impl LeafModel for Multinomial {
     }
 
     fn are_possible(&self, stats: &[f64], _origin: &[f64]) -> bool {
-        let n: f64 = stats[1..].iter().sum();
+        let n: f64 = counts_in(stats).sum();
         let slack = 1e-9 * (1.0 + n.abs());
-        stats[1..].iter().all(|count| *count >= -slack) && (stats[0] - n).abs() <= slack
+        counts_in(stats).all(|count| count >= -slack) && (n_points(stats) - n).abs() <= slack
     }
 
     fn ln_z_batch(&self, batch: &mut Batch, _scratch: &mut Vec<Lane>, out: &mut Vec<f64>) {
-        Arch::new().dispatch(Kernel { model: self, batch, out });
+        Arch::new().dispatch(Kernel(self, batch, out));
     }
 
     fn fit(&self, _total: &[f64], _origin: &[f64], _fit: &mut ()) -> bool {
@@ -229,10 +245,10 @@ impl LeafModel for Multinomial {
     }
 
     fn ln_predictive(&self, _fit: &(), total: &[f64], _origin: &[f64], point: &[f64], weight: f64) -> f64 {
-        self.ln_repeated(counts_in(total), point[0] as usize, weight)
+        self.ln_repeated(counts_in(total), class_of(point), weight)
     }
 
-    /// The entropy of the class probabilities, the same for all points of the leaf.
+    /// The entropy of the class probabilities, which is the same for all points of the leaf.
     fn discard_scores(&self, _fit: &(), total: &[f64], _origin: &[f64], _bounds: &Bounds, points: EncodedPoints, out: &mut Vec<f64>) {
         out.extend(std::iter::repeat_n(self.entropy_of(counts_in(total)), points.len()));
     }
@@ -252,26 +268,22 @@ impl ClassificationLeaf for Multinomial {
     }
 }
 
-/// Whether a number read from a file is that of a known class.
+/// Whether a number read from a file is the index of a known class.
 pub(super) fn is_class(value: f64, n_classes: usize) -> bool {
     value >= 0.0 && value.fract() == 0.0 && value < n_classes as f64
 }
 
-/// `ln Z` of many leaves, eight abreast.
-struct Kernel<'a> {
-    model: &'a Multinomial,
-    batch: &'a mut Batch,
-    out: &'a mut Vec<f64>,
-}
+/// `ln Z` of many leaves, in SIMD lanes.
+struct Kernel<'a>(&'a Multinomial, &'a mut Batch, &'a mut Vec<f64>);
 
 impl WithSimd for Kernel<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
-        let Self { model, batch, out } = self;
+        let Self(model, batch, out) = self;
         for (_, stats, n_leaves) in batch.blocks() {
-            out.extend_from_slice(&model.ln_z_of_counts(stats[1..].iter().copied())[..n_leaves]);
+            out.extend_from_slice(&model.ln_z_of_counts(counts_in(stats))[..n_leaves]);
         }
     }
 }

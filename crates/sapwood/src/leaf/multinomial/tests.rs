@@ -34,28 +34,28 @@ fn assert_close(a: f64, b: f64, tolerance: f64) {
     assert!((a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1.0), "{a:e} and {b:e}");
 }
 
-/// Labels in turn, with their weights.
+/// A sequence of labels with weights.
 fn labels(model: &Multinomial, n: usize) -> Vec<(usize, f64)> {
     (0..n).map(|i| ((i * i) % model.n_classes(), [1.0, 2.0, 0.3, 1.0][i % 4])).collect()
 }
 
-/// Fails if a gamma function of the formula is missing or a class without counts is left out wrongly.
+/// Fails if a gamma function is missing from the formula, or a class without counts is skipped wrongly.
 #[test]
-fn evidence_is_the_formula() {
+fn evidence_matches_the_formula() {
     for model in models() {
         for n in [0, 1, 5, 200] {
             let stats = observe(&model, &labels(&model, n));
             let (a0, k) = (a0(&model), model.n_classes() as f64);
-            let want: f64 = libm::lgamma(k * a0) - libm::lgamma(k * a0 + stats[0])
-                + stats[1..].iter().map(|count| libm::lgamma(a0 + count) - libm::lgamma(a0)).sum::<f64>();
+            let want: f64 = libm::lgamma(k * a0) - libm::lgamma(k * a0 + n_points(&stats))
+                + counts_in(&stats).map(|count| libm::lgamma(a0 + count) - libm::lgamma(a0)).sum::<f64>();
             assert_close(ln_z(&model, &stats), want, 1e-11);
         }
     }
 }
 
-/// Unit weights, where gamma functions are products of integers: `prod_i (a0 + earlier of the same class) / (K a0 + i)`.
+/// With unit weights the gamma functions are products: `prod_i (a0 + earlier of the same class) / (K a0 + i)`.
 #[test]
-fn evidence_is_the_urn() {
+fn evidence_matches_the_polya_urn() {
     for model in models() {
         let (a0, k) = (a0(&model), model.n_classes() as f64);
         let mut counts = vec![0.0; model.n_classes()];
@@ -69,7 +69,7 @@ fn evidence_is_the_urn() {
     }
 }
 
-/// Fails if the weight of a particle is not the ratio of evidences, in any order (rotations of the list stand for all).
+/// Fails if the weight of a particle is not the ratio of evidences, in any of several orders of the points.
 #[test]
 fn evidence_obeys_the_chain_rule() {
     for model in models() {
@@ -99,7 +99,7 @@ fn a_weight_of_two_is_two_labels() {
     }
 }
 
-/// Fails if the density that weighs particles is not the one that is predicted with, or does not sum to one.
+/// Fails if particles are weighed by other probabilities than those predicted, or if these do not sum to one.
 #[test]
 fn probabilities_sum_to_one_and_are_the_predictive() {
     for model in models() {
@@ -133,9 +133,9 @@ fn statistics_form_an_algebra() {
     }
 }
 
-/// Fails if evidence of many rows at once is not that of each.
+/// Fails if a leaf has another evidence in a batch than alone.
 #[test]
-fn evidence_of_many_leaves_is_that_of_each() {
+fn a_batch_gives_the_evidence_of_each_leaf() {
     for model in models() {
         let all: Vec<Vec<f64>> = (0..21).map(|n| observe(&model, &labels(&model, 3 * n))).collect();
         let got = ln_z_of_each(&model, &all, &[]);
@@ -146,9 +146,9 @@ fn evidence_of_many_leaves_is_that_of_each() {
     }
 }
 
-/// Rounding of a forgotten point may leave a count just below zero; nothing may come of it.
+/// Removing a point may leave a count slightly negative, which must be harmless.
 #[test]
-fn counts_just_below_zero_are_zero() {
+fn slightly_negative_counts_are_zero() {
     let model = Multinomial::new(2, Some(1e-12));
     let stats = [1.0 - 1e-13, 1.0, -1e-13];
     assert!(ln_z(&model, &stats).is_finite());

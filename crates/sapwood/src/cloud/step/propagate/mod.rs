@@ -64,7 +64,7 @@ impl<M: LeafModel> Cloud<M> {
         self.move_trees(x, tree_leaves, drawn, moves);
     }
 
-    /// Whether a leaf has points enough for two.
+    /// Whether a leaf has enough points for two.
     pub(super) fn can_grow(&self, leaf_ix: usize) -> bool {
         self.forest.leaf(leaf_ix).n_active() / 2 >= self.settings.min_leaf
     }

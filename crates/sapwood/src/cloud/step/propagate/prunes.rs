@@ -6,7 +6,7 @@ use crate::cloud::step::evidence::{EvidenceQueue, Evidences, Ticket};
 use crate::cloud::step::leaf_dedup::KeyTable;
 use crate::cloud::step::look_up::TreeLeaf;
 use crate::config::Evidence;
-use crate::leaf::LeafModel;
+use crate::leaf::{LeafModel, N_POINTS};
 use crate::tree::{Branch, LeafNode, LeafPath, NodeId, add_shifted};
 
 /// The possible prunes, one per branch above a leaf at the input.
@@ -113,7 +113,7 @@ impl<M: LeafModel> Cloud<M> {
                 retired.resize(total.len(), 0.0);
                 match self.settings.config.evidence {
                     // The joint evidence reads only how many points have been retired.
-                    Evidence::Joint => retired[0] += leaf.n_retired(),
+                    Evidence::Joint => retired[N_POINTS] += leaf.n_retired(),
                     Evidence::Conditional => add_shifted(model, retired, &own.origin, &leaf.retired, &leaf.origin),
                 }
             }

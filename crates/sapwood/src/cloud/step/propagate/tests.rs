@@ -25,7 +25,7 @@ fn boxes_below<M: LeafModel>(cloud: &Cloud<M>, node: NodeId, sides: &mut Sides, 
     sides[dim] = before;
 }
 
-/// Fails if a particle that grows as another did gets the other's box, points that do not fall there, or sums of other points.
+/// Fails if a particle that shares another's grow gets the other's box, points outside its own, or sums of other points.
 #[test]
 fn leaves_have_their_own_boxes_and_points() {
     let config = CloudConfig {
@@ -66,6 +66,6 @@ fn leaves_have_their_own_boxes_and_points() {
         }
         n_shared += boxes.values().filter(|boxes| boxes.len() > 1).count();
     }
-    // Otherwise the test had nothing to check.
+    // Otherwise the test would have checked nothing.
     assert!(n_shared > 200, "{n_shared}");
 }

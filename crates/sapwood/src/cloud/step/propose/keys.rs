@@ -262,7 +262,7 @@ mod tests {
     use crate::pool::Pool;
     use crate::rng::{Purpose, Stream};
 
-    /// Fails if the two kinds of keys answer differently: the same room for cuts, the same points below them.
+    /// Fails if the two kinds of keys disagree on the range of cuts or on the points below them.
     #[test]
     fn ranks_and_values_agree() {
         let mut stream = Stream::new(5, 0, 0, Purpose::Sample);

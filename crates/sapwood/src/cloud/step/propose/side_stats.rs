@@ -6,7 +6,7 @@
 
 use super::keys::{Key, Keys, gather_labels, select};
 use crate::cloud::Cloud;
-use crate::leaf::LeafModel;
+use crate::leaf::{LeafModel, N_POINTS, class_count_ix};
 use crate::num::short::add;
 use crate::split::Split;
 use crate::tree::LeafNode;
@@ -86,22 +86,22 @@ impl SideStats {
         if n_classes <= FEW_CLASSES {
             gather_labels(cloud.pool.classes(), slots, labels);
             for (below, &Side { threshold, n_below }) in below.chunks_exact_mut(stat_len).zip(sides) {
-                below[0] = f64::from(n_below);
+                below[N_POINTS] = f64::from(n_below);
                 let mut n_left = n_below;
                 for class in 1..n_classes {
                     let n_class = K::count_labelled(keys, threshold, labels, class as i16);
-                    below[1 + class] = f64::from(n_class);
+                    below[class_count_ix(class)] = f64::from(n_class);
                     n_left -= n_class;
                 }
-                below[1] = f64::from(n_left);
+                below[class_count_ix(0)] = f64::from(n_left);
             }
         } else {
             for (&slot, key) in slots.iter().zip(keys.as_flattened()) {
                 // The first side that the point is below.
                 let side = sides.partition_point(|side| side.threshold <= *key);
                 if let Some(own) = below.get_mut(side * stat_len..(side + 1) * stat_len) {
-                    own[0] += 1.0;
-                    own[1 + cloud.pool.y(slot) as usize] += 1.0;
+                    own[N_POINTS] += 1.0;
+                    own[class_count_ix(cloud.pool.y(slot) as usize)] += 1.0;
                 }
             }
             for at in stat_len..below.len() {
