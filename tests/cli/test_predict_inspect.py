@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import sapwood as package
+from sapwood._fitted import fitted
 
 from .conftest import NUMBERS, SMALL
 
