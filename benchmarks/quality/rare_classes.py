@@ -15,6 +15,7 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks.quality.problems import SCORED_FROM, Problem, problem
 from sapwood import DynamicTreeClassifier
+from sapwood._fitted import new_model
 
 _RARE, _FREQUENT = 1.0, 0.0
 _NEVER_FULL = 1_000_000  # this script limits the pool, not the engine
@@ -23,7 +24,7 @@ _NEVER_FULL = 1_000_000  # this script limits the pool, not the engine
 def run(stream: Problem, pool_size: int, *, keep_rare: bool, seed: int) -> tuple[float, float]:
     """(AUC, log loss) of one cloud along the stream."""
     settings = {"leaf": "multinomial", "n_particles": 20, "discard": "oldest", "max_active": _NEVER_FULL}
-    model = DynamicTreeClassifier(random_state=seed, **settings)._start(stream.X.shape[1], 2, 2)
+    model = new_model(DynamicTreeClassifier(random_state=seed, **settings), stream.X.shape[1], 2, 2)
     pool: list[float] = []
     proba, ln_density = np.empty(len(stream)), np.empty(len(stream))
     for t in range(len(stream)):

@@ -11,6 +11,7 @@ from benchmarks.speed.measured import Effort, Measured
 from benchmarks.speed.timing import best_of
 from sapwood import DynamicTreeClassifier
 from sapwood._core import Model
+from sapwood._fitted import native, new_model
 from sapwood.stream import evaluate
 
 _SEED = 0
@@ -38,7 +39,7 @@ def _rate(
 def _paper_cloud(stream: Problem, n_runs: int) -> Measured:
     def work() -> None:
         model = DynamicTreeClassifier(n_particles=1000, max_active=100, forgetting=0.8, random_state=_SEED)
-        model._start(stream.X.shape[1], 2, 2).forecast_then_learn(stream.X, stream.y, stream.X, stream.y)
+        new_model(model, stream.X.shape[1], 2, 2).forecast_then_learn(stream.X, stream.y, stream.X, stream.y)
 
     name = "ELEC2, w=100, lambda=.8, forecast then learn"
     return _rate(name, len(stream), (8_000.0, 20_000.0, 205.0), n_runs, work)
@@ -55,7 +56,7 @@ def _default_bank(stream: Problem, n_runs: int) -> Iterator[Measured]:
 
     name = "ELEC2, all defaults, through evaluate"
     yield _rate(name, len(stream), (4_000.0, 12_000.0, None), n_runs, work)
-    model = learned._started()
+    model = native(learned)
     data = model.save(b"")
     saving = best_of(max(n_runs, 3), lambda: None, lambda _: model.save(b""))
     loading = best_of(max(n_runs, 3), lambda: None, lambda _: Model.load(data))

@@ -11,6 +11,7 @@ from benchmarks.speed.measured import Effort, Measured
 from benchmarks.speed.timing import Timing, best_of
 from sapwood import DynamicTreeRegressor
 from sapwood._core import Model
+from sapwood._fitted import native, new_model
 from sapwood.datasets import friedman
 
 SEED = 0
@@ -34,7 +35,7 @@ def friedman_jobs(effort: Effort) -> Iterator[Measured]:
 
 def _cloud(n_inputs: int, parameters: dict[str, Any]) -> Model:
     settings: dict[str, Any] = {"leaf": "linear", "n_particles": 1000, "random_state": SEED, **parameters}
-    return DynamicTreeRegressor(**settings)._start(n_inputs)
+    return new_model(DynamicTreeRegressor(**settings), n_inputs)
 
 
 def _learn(
@@ -120,7 +121,7 @@ def row_by_row(effort: Effort) -> Iterator[Measured]:
             model.partial_fit(stream.X[t : t + 1], stream.y[t : t + 1])
 
     def at_once(model: DynamicTreeRegressor) -> None:
-        model._started().learn(stream.X[10:], stream.y[10:])
+        native(model).learn(stream.X[10:], stream.y[10:])
 
     single, batch = best_of(effort.n_runs, started, one_by_one), best_of(effort.n_runs, started, at_once)
     overhead = (single.cpu_seconds - batch.cpu_seconds) / (len(stream) - 10) * 1e6

@@ -15,6 +15,7 @@ from benchmarks.speed.measured import Effort
 from benchmarks.speed.timing import best_of
 from sapwood import DynamicTreeClassifier, DynamicTreeRegressor
 from sapwood._core import Model
+from sapwood._fitted import new_model
 from sapwood.datasets import friedman
 
 Floats = NDArray[np.float64]
@@ -143,7 +144,7 @@ def against_time(effort: Effort) -> Curve:
     """
     checkpoints = [t for t in _CHECKPOINTS if t <= effort.n_long] or [effort.n_long]
     settings: dict[str, Any] = {"n_particles": 20, "max_active": [25, 100], "copies": 10, "random_state": _SEED}
-    model = DynamicTreeRegressor(**settings)._start(5)
+    model = new_model(DynamicTreeRegressor(**settings), 5)
     saved, memory, done = [], [], 0
     for t in checkpoints:
         for block in range(done // _BLOCK, t // _BLOCK):
@@ -192,12 +193,12 @@ def _blocks(first: int, n: int) -> tuple[Floats, Floats]:
 
 def _classes(n_classes: int, seed: int) -> Model:
     estimator = DynamicTreeClassifier(n_particles=200, max_active=200, random_state=seed)
-    return estimator._start(3, n_classes, n_classes)
+    return new_model(estimator, 3, n_classes, n_classes)
 
 
 def _cloud(n_inputs: int, **parameters: Any) -> Start:
     settings: dict[str, Any] = {"n_particles": 200, "max_active": 100, **parameters}
-    return lambda seed: DynamicTreeRegressor(random_state=seed, **settings)._start(n_inputs)
+    return lambda seed: new_model(DynamicTreeRegressor(random_state=seed, **settings), n_inputs)
 
 
 def _step_cost(start: Start, x: Floats, y: Floats, n_before: int, n_runs: int) -> float:

@@ -13,6 +13,7 @@ from benchmarks.speed.measured import Effort, Measured
 from benchmarks.speed.timing import interleaved
 from sapwood import DynamicTreeRegressor
 from sapwood._core import Model
+from sapwood._fitted import new_model
 from sapwood.datasets import friedman
 
 _SEED = 0
@@ -30,7 +31,7 @@ def _ratio(name: str, effort: Effort, target: float) -> Measured:
     stream = friedman(n=_N_BEFORE + effort.steps(2500), seed=_SEED)
 
     def started() -> Model:
-        model = DynamicTreeRegressor(lags="auto", random_state=_SEED)._start(5)
+        model = new_model(DynamicTreeRegressor(lags="auto", random_state=_SEED), 5)
         model.learn(stream.X[:_N_BEFORE], stream.y[:_N_BEFORE])
         return model
 

@@ -1,161 +1,145 @@
-"""What the two estimators share: starting a model, learning from it, looking into it, keeping it."""
+"""The base class of the two estimators: inspection, changes to the pool, saving and pickling."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import fields
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
-from sapwood import _bank, _files, _input, _views
-from sapwood._chance import seed_from
-from sapwood._core import Model
-from sapwood._labels import LabelBook
+from sapwood import _files, _input, _views
+from sapwood._bank import Task
+from sapwood._fitted import FittedState, fitted, is_fitted, native
 from sapwood.plot.mixin import PlotMethods
 
 Floats = NDArray[np.float64]
 
-_SETTINGS = tuple(field.name for field in fields(_bank.Settings))
-
 
 class DynamicTreeEstimator(PlotMethods, BaseEstimator):
-    """Base of the estimators. Parameters are those of the subclasses; fitted state is one native model."""
+    """Base of the estimators. The subclasses declare the parameters; `_fitted` holds everything learned."""
 
-    _task: ClassVar[_bank.Task]
-    _model: Model | None = None
+    _task: ClassVar[Task]
+    _fitted: FittedState | None = None
 
     n_jobs: int | None
     random_state: Any
-    n_features_in_: int
-    _labels: LabelBook
 
     # ---- learning ----
 
-    def _start(self, n_inputs: int, n_classes: int = 0, n_classes_in_sight: int = 0) -> Model:
-        """A model that has seen nothing yet. The only place where parameters are read."""
-        settings = _bank.Settings(**{name: getattr(self, name) for name in _SETTINGS if hasattr(self, name)})
-        members = _bank.compose(settings, self._task, n_inputs, n_classes_in_sight)
-        return Model(self._task, n_inputs, n_classes, members, seed_from(self.random_state))
-
-    def _adopt(self, model: Model, names: NDArray[Any] | None, labels: LabelBook | None = None) -> None:
-        """Make a model that has learned something ours."""
-        self._model = model
-        if labels is not None:
-            self._labels = labels
-        self.n_features_in_ = model.n_inputs
-        if names is not None:
-            self.feature_names_in_ = names
-        elif "feature_names_in_" in self.__dict__:
-            del self.feature_names_in_
-
-    def _started(self) -> Model:
-        if self._model is None:
-            check_is_fitted(self)
-        assert self._model is not None
-        return self._model
-
     def _is_ready(self, X: Any) -> bool:
-        """Whether X can go to the engine as it is. Names, once known, must be looked for in everything."""
-        return _input.is_ready(X, self.n_features_in_) and "feature_names_in_" not in self.__dict__
+        """Whether X can be passed to the engine unchanged; never if the model has column names to check."""
+        return fitted(self).names is None and _input.is_ready(X, self.n_features_in_)
 
     def _further_inputs(self, X: Any) -> Floats:
         return X if self._is_ready(X) else _input.further_inputs(X, self)
 
-    # ---- looking ----
+    # ---- inspection ----
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns."""
+        if self._fitted is None:  # scikit-learn expects the attribute to be absent before fit
+            raise AttributeError(f"{type(self).__name__} is not fitted, so it has no n_features_in_")
+        return self._fitted.model.n_inputs
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the columns. Absent if X had none when the model was first fitted."""
+        if self._fitted is None or self._fitted.names is None:
+            raise AttributeError(f"{type(self).__name__} has no feature_names_in_: it has not seen column names")
+        return self._fitted.names
 
     @property
     def n_seen_(self) -> int:
         """Number of rows learned so far."""
-        return self._started().n_seen
+        return native(self).n_seen
 
     @property
     def log_evidence_(self) -> float:
-        """Logarithm of the marginal likelihood of all rows so far, summed from one-step-ahead predictions."""
-        return self._started().ln_evidence
+        """Log marginal likelihood of all rows so far: the sum of the one-step-ahead log densities."""
+        return native(self).ln_evidence
 
     @property
     def log_evidence_trace_(self) -> Floats:
-        """The last terms (at most 4096) of that sum, oldest first."""
-        return self._started().ln_evidence_trace()
+        """The last terms (at most 4096) of the sum in ``log_evidence_``, oldest first."""
+        return native(self).ln_evidence_trace()
 
     @property
     def active_(self) -> _views.ActivePool:
         """The observations still kept, with ages and discard scores."""
-        return _views.active_pool(self._started())
+        return _views.active_pool(native(self))
 
     @property
     def forgetting_(self) -> _views.ForgettingPosterior:
-        """What the model now believes about the forgetting factor, as ``values`` and their ``weights``."""
-        return _views.forgetting_posterior(self._started())
+        """The posterior of the forgetting factor, as ``values`` and their ``weights``."""
+        return _views.forgetting_posterior(native(self))
 
     @property
     def bank_weights_(self) -> Floats:
         """Weight of each cloud of the bank in the next prediction."""
-        return self._started().weights()
+        return native(self).weights()
 
     @property
     def bank_sharpness_(self) -> float:
-        """By how much the average of the bank is sharpened, from how its members did so far; 1 for a single cloud.
+        """How much the average of the bank is sharpened, estimated from past forecasts; 1 for a single cloud.
 
-        An average of honest forecasts is too wide, so this is mostly above 1: intervals are that many times narrower
-        about the mean than those of the plain average, and class probabilities are raised to this power.
+        An average of calibrated forecasts is too wide, so this is usually above 1: intervals are narrower about the
+        mean by this factor than those of the plain average, and class probabilities are raised to this power.
         """
-        return self._started().sharpness
+        return native(self).sharpness
 
     def tree_stats(self) -> _views.TreeStats:
-        """Heights, leaves, and points per leaf of every tree, and how many trees are distinct."""
-        return _views.tree_stats(self._started())
+        """Height, number of leaves and points per leaf of every tree, and the number of distinct trees."""
+        return _views.tree_stats(native(self))
 
     # ---- changing the pool by hand ----
 
     def retire(self, ix: Any) -> DynamicTreeEstimator:
-        """Retire chosen observations now, in every cloud that holds them.
+        """Retire the given observations now, in every cloud that holds them.
 
-        What they taught stays in the leaves (subject to forgetting); the observations themselves are dropped.
+        Their statistics stay in the leaves (subject to forgetting); the observations themselves are dropped.
 
         Parameters
         ----------
         ix : int, array-like of int, or boolean mask
             Positions in ``active_``.
         """
-        _views.retire(self._started(), ix)
+        _views.retire(native(self), ix)
         return self
 
     def rejuvenate(self) -> DynamicTreeEstimator:
-        """Grow every cloud again over its active observations, in a new random order, from its retired knowledge."""
-        self._started().rejuvenate()
+        """Regrow every cloud from its retired statistics and its active observations, in a new random order."""
+        native(self).rejuvenate()
         return self
 
-    # ---- keeping ----
+    # ---- saving ----
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file that :func:`sapwood.load` reads. An interrupted write leaves an older file intact.
+        """Write the model to a file that :func:`sapwood.load` reads. If interrupted, an older file stays intact.
 
-        ``n_jobs`` is a matter of the machine and is not part of the file.
+        ``n_jobs`` depends on the machine and is not stored.
         """
-        self._started()
+        fitted(self)
         _files.write_atomically(path, _files.to_bytes(self))
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        if self._model is not None:
-            state["_model"] = self._model.save(b"")
+        if self._fitted is not None:
+            state["_fitted"] = self._fitted.frozen()
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        if "_model" in state:
-            state = {**state, "_model": Model.load(state["_model"])[0]}
+        if "_fitted" in state:
+            state = {**state, "_fitted": FittedState.thawed(state["_fitted"])}
         super().__setstate__(state)
 
     # ---- scikit-learn ----
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self._model is not None
+        return is_fitted(self)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -14,6 +14,7 @@ from sapwood import _input, _views
 from sapwood._base import DynamicTreeEstimator
 from sapwood._chance import RandomState, threads_from
 from sapwood._core import Model
+from sapwood._fitted import FittedState, fitted, is_fitted, new_model, set_fitted
 from sapwood._labels import LabelBook
 from sapwood.distribution import ClassDistribution
 
@@ -23,47 +24,48 @@ Floats = NDArray[np.float64]
 class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
     """Bayesian dynamic trees for classification of data streams.
 
-    Learns row by row at constant memory: a bounded pool of observations stays active, the rest retire into the leaves'
-    prior knowledge, which fades as fast as the stream drifts. A class may appear at any time.
+    Learns row by row at constant memory: a bounded pool of observations stays active, and the others are retired into
+    the priors of the leaves, which are forgotten as fast as the stream drifts. A class may appear at any time.
 
     Parameters
     ----------
     leaf : {"auto", "multinomial", "discriminant", "quadratic"}, default="auto"
-        The model inside a leaf. "multinomial" knows how often each class occurs; "discriminant" also where, with
-        Gaussian classes of one covariance, so that boundaries inside a leaf are straight at any angle; "quadratic"
-        lets each class have a covariance of its own. The last two are averaged with the simpler ones by how well those
-        explain the leaf. "auto": "multinomial" in a cloud alone, all of them in the recommended bank.
+        The model inside a leaf. "multinomial": class frequencies. "discriminant": also a Gaussian per class with a
+        common covariance, so that boundaries within a leaf are linear. "quadratic": a covariance per class. The last
+        two are averaged with the simpler ones, weighted by marginal likelihood. "auto": "multinomial" in a single
+        cloud, all of them in the recommended bank.
     n_particles : int, default=None
-        Trees in each cloud. None: 1000 in a cloud alone, 20 in a cloud of a bank.
+        Number of trees per cloud. None: 1000 in a single cloud, 20 in a cloud of a bank.
     lags : int or "auto", default=0
-        How many of the last targets the model also sees as inputs; use it where labels arrive before the next row is
-        predicted. Only some clouds of a bank see them. "auto": 1.
+        Number of past targets used as additional inputs, for streams where each label arrives before the next row is
+        predicted. Only some clouds of a bank use them. "auto": 1.
     copies : int, default=1
         Independent replicas of the bank.
     max_active : int, None, list or "auto", default="auto"
-        Size of the active pool. None keeps every row (the offline dynamic tree), a list makes a bank of clouds, one a
-        size, and "auto" makes the recommended bank, with larger pools for more classes.
+        Size of the active pool. None keeps every row (the offline dynamic tree), a list makes a bank of clouds, one
+        per size, and "auto" makes the recommended bank, with larger pools for more classes.
     discard : {"auto", "oldest", "random", "entropy"}, default="auto"
-        Which observation retires when the pool is full. "auto": the oldest, unless ``forgetting=1.0`` says that nothing
-        drifts; then one from the leaf that is surest of its class.
+        Which observation retires when the pool is full. "auto": the oldest, unless ``forgetting=1.0`` rules out
+        drift; then one from the leaf with the lowest class entropy.
     forgetting : float in [0, 1] or "auto", default="auto"
-        What each retirement leaves of the knowledge retired before, 1 for all. "auto": learned from the stream.
+        Factor applied to the statistics retired earlier whenever an observation retires; 1 keeps them in full. "auto":
+        learned from the stream.
     prior : {"default", "reference"}, default="default"
         The prior of leaves that predict numbers; the leaves of a classifier have `dirichlet` instead.
     evidence : {"joint", "conditional"}, default="joint"
-        Whether retired knowledge counts as data or as prior when a split is judged.
+        Whether retired statistics count as data or as prior when a split is evaluated.
     dirichlet : float, default=None
         Prior count of each class in a leaf. None: 1 / number of classes.
     split_alpha, split_beta : float, default=0.95, 2.0
         A node at depth d is split with prior probability ``split_alpha * (1 + d) ** -split_beta``.
     min_leaf : int, default=None
-        Fewest active points in a new leaf. None: chosen from the number of columns.
+        Minimum number of active points in a new leaf. None: chosen from the number of columns.
     n_candidates : int, default=None
-        Splits proposed at each step. None: chosen from the number of columns.
+        Number of splits proposed per step. None: chosen from the number of columns.
     random_state : int, Generator, RandomState or None, default=None
-        The same seed and data give the same model, to the byte, whatever ``n_jobs`` or the batches.
+        The same seed and data give the same model, to the byte, for any ``n_jobs`` and any batches.
     n_jobs : int, default=None
-        Threads. None is 1, -1 is every core.
+        Number of threads. None: 1; -1: all cores.
 
     Attributes
     ----------
@@ -124,12 +126,11 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The labels met so far, sorted; the columns of `predict_proba` follow them."""
-        self._started()
-        return self._labels.classes
+        """The labels seen so far, sorted; `predict_proba` has one column for each."""
+        return fitted(self).book.classes
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DynamicTreeClassifier:
-        """Start afresh and learn the rows of X in order, once.
+        """Discard what was learned and learn the rows of X, once and in order.
 
         Parameters
         ----------
@@ -143,33 +144,34 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
         return self._fit(X, y, sample_weight, classes=None)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> DynamicTreeClassifier:
-        """Learn more rows, in order. How rows are cut into batches does not matter.
+        """Learn more rows, in order.
 
-        (But the first batch, or `classes`, says how many classes ``max_active="auto"`` makes room for.)
+        The result does not depend on the batches, except that the first batch (or `classes`) determines the number of
+        classes that ``max_active="auto"`` is chosen for.
 
         Parameters
         ----------
         X, y, sample_weight
-            As in `fit`. Labels never met before are welcome.
+            As in `fit`. New labels may appear at any time.
         classes : array-like, default=None
-            Labels to expect, where they are known. They get a prior probability before their first row arrives.
+            Labels known in advance. They have a prior probability before their first row arrives.
         """
-        model = self._model
-        if model is None:
+        if not is_fitted(self):
             return self._fit(X, y, sample_weight, classes)
         x = self._further_inputs(X)
         column = self._label_column(y, len(x))
         weight = _input.weights(sample_weight, len(x))
         n_threads = threads_from(self.n_jobs)
-        expected = self._labels if classes is None else self._labels.expect(_input.label_list(classes))
+        state = fitted(self)
+        expected = state.book if classes is None else state.book.expect(_input.label_list(classes))
         labels, codes = expected.meet(column)
-        if labels is self._labels:
-            model.learn(x, codes, weight, n_threads=n_threads)
+        if labels is state.book:
+            state.model.learn(x, codes, weight, n_threads=n_threads)
             return self
         try:
-            _learn_as_classes_arrive(model, x, codes, weight, len(expected), n_threads)
+            _learn_as_classes_arrive(state.model, x, codes, weight, len(expected), n_threads)
         finally:
-            self._labels = labels.first(model.n_classes)
+            state.labels = labels.first(state.model.n_classes)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> DynamicTreeClassifier:
@@ -180,13 +182,13 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
         n_threads = threads_from(self.n_jobs)
         expected = LabelBook.empty() if classes is None else LabelBook.empty().expect(_input.label_list(classes))
         labels, codes = expected.meet(column)
-        model = self._start(n_inputs, n_classes=max(len(expected), 1), n_classes_in_sight=len(labels))
+        model = new_model(self, n_inputs, n_classes=max(len(expected), 1), n_classes_in_sight=len(labels))
         try:
             _learn_as_classes_arrive(model, inputs.x, codes, weight, len(expected), n_threads)
         finally:
-            # An interrupted start keeps the rows it learned; one that failed leaves the estimator as it was.
+            # If interrupted, keep the rows learned so far; if nothing was learned, leave the estimator unchanged.
             if model.n_seen > 0:
-                self._adopt(model, inputs.names, labels.first(model.n_classes))
+                set_fitted(self, FittedState(model, labels.first(model.n_classes), inputs.names))
         return self
 
     def _label_column(self, y: Any, n_rows: int) -> NDArray[Any]:
@@ -199,7 +201,7 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
         return self.predict_dist(X).mode()
 
     def predict_proba(self, X: Any) -> Floats:
-        """Probability of each class at each row of X; columns follow ``classes_``."""
+        """Probability of each class at each row of X; one column per entry of ``classes_``."""
         return self.predict_dist(X).proba()
 
     def predict_log_proba(self, X: Any) -> Floats:
@@ -207,26 +209,27 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
         return np.log(self.predict_proba(X))
 
     def predict_dist(self, X: Any) -> ClassDistribution:
-        """The whole predictive distribution at each row of X; nothing is computed until it is asked for."""
-        predictive = self._started().predictive(self._further_inputs(X))
-        return ClassDistribution(predictive, self._labels, n_threads=threads_from(self.n_jobs))
+        """The predictive distribution at each row of X, evaluated lazily."""
+        state = fitted(self)
+        predictive = state.model.predictive(self._further_inputs(X))
+        return ClassDistribution(predictive, state.book, n_threads=threads_from(self.n_jobs))
 
     @property
     def active_(self) -> _views.ActivePool:
-        """The observations still kept, with ages and discard scores."""
+        """The active observations, with ages and discard scores."""
         pool = super().active_
-        return _views.with_labels(pool, self._labels.class_of_code)
+        return _views.with_labels(pool, fitted(self).book.class_of_code)
 
 
 def _learn_as_classes_arrive(
     model: Model, x: Floats, codes: Floats, weight: Floats | None, n_expected: int, n_threads: int
 ) -> None:
-    """Learn rows whose labels may be new. A class joins with its first row, so that batches leave no trace."""
+    """Learn rows whose labels may be new. A class is added at its first row, so that batches do not matter."""
     if n_expected > model.n_classes:
         model.add_classes(n_expected)
     if len(codes) == 0:
         return
-    n_classes = np.maximum.accumulate(codes).astype(np.intp) + 1  # codes are given out in the order of arrival
+    n_classes = np.maximum.accumulate(codes).astype(np.intp) + 1  # codes are assigned in order of arrival
     starts = np.flatnonzero(np.diff(n_classes, prepend=model.n_classes) > 0)
     for first, end in pairwise([0, *starts[starts > 0].tolist(), len(codes)]):
         if n_classes[first] > model.n_classes:

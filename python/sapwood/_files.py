@@ -1,4 +1,4 @@
-"""Model files: the engine's container around the engine's state and a description of the estimator, as JSON."""
+"""Model files: the engine's container, with the state of the engine and a description of the estimator in JSON."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sapwood import errors
 from sapwood._core import Model
+from sapwood._fitted import FittedState, fitted, set_fitted, task_of
 from sapwood._labels import LabelBook
 
 if TYPE_CHECKING:
@@ -24,22 +25,23 @@ _LABEL_KINDS = "biufUO"
 
 
 def to_bytes(estimator: DynamicTreeEstimator) -> bytes:
-    """The whole of a started estimator, as bytes that do not depend on the machine or on ``n_jobs``."""
+    """Serialise a fitted estimator; the bytes do not depend on the machine or on ``n_jobs``."""
+    state = fitted(estimator)
     description = {
         "version": _DESCRIPTION_VERSION,
-        "task": estimator._task,
+        "task": task_of(estimator),
         "params": {
             name: _plain_param(value) for name, value in estimator.get_params(deep=False).items() if name != "n_jobs"
         },
-        "feature_names": _plain_names(getattr(estimator, "feature_names_in_", None)),
-        "classes": _plain_labels(getattr(estimator, "_labels", None)),
+        "feature_names": _plain_names(state.names),
+        "classes": _plain_labels(state.labels),
     }
     text = json.dumps(description, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return estimator._started().save(text.encode("ascii"))
+    return state.model.save(text.encode("ascii"))
 
 
 def from_bytes(data: bytes, classes: dict[str, type[DynamicTreeEstimator]]) -> DynamicTreeEstimator:
-    """The estimator that `to_bytes` made these bytes of; `classes` names the class for each task."""
+    """Restore the estimator from the result of `to_bytes`; `classes` maps each task to its class."""
     model, meta = Model.load(data)
     try:
         description = json.loads(meta.decode("ascii"), parse_constant=_refuse_constant)
@@ -50,7 +52,7 @@ def from_bytes(data: bytes, classes: dict[str, type[DynamicTreeEstimator]]) -> D
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write beside the target, flush to the disk, then rename: the target is the old file or the new, never a part."""
+    """Write a temporary file, flush it to disk, and rename it: the target is never partly written."""
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
@@ -66,7 +68,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the rename itself durable, on systems where a folder can be opened."""
+    """Make the rename durable, on systems where a folder can be opened."""
     if os.name != "posix":
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -91,12 +93,12 @@ def _revive(model: Model, description: Any, classes: dict[str, type[DynamicTreeE
     _demand(n_classes == model.n_classes, f"it has {n_classes} classes, the model has {model.n_classes}")
     names = _names_from(description["feature_names"])
     _demand(names is None or len(names) == model.n_inputs, "the number of feature names is not the number of inputs")
-    estimator._adopt(model, names, labels)
+    set_fitted(estimator, FittedState(model, labels, names))
     return estimator
 
 
 def _plain_param(value: Any) -> Any:
-    """Parameters as JSON has them. A generator has given its seed to the model already and leaves no trace."""
+    """Return a parameter as JSON. A random generator becomes None: the model has drawn its seed already."""
     if isinstance(value, (np.random.Generator, np.random.RandomState)):
         return None
     if isinstance(value, (np.ndarray, np.generic)):
@@ -135,7 +137,7 @@ def _labels_from(stored: Any) -> LabelBook | None:
     dtype = np.dtype(stored["dtype"])
     _demand(dtype.kind in _LABEL_KINDS, f"labels cannot have type {dtype}")
     if dtype.kind == "U":
-        dtype = np.dtype(str)  # the width follows from the labels; a stored one could ask for any amount of memory
+        dtype = np.dtype(str)  # the width follows from the labels; a stored one could request any amount of memory
     readable: Callable[[Any], bool] = _is_text if dtype.kind in "UO" else _is_number
     _demand(all(map(readable, values)), f"labels are not of type {dtype}")
     _demand(sorted(codes) == list(range(len(values))), "codes are not a numbering of the classes")

@@ -1,4 +1,4 @@
-"""What users give, turned once into what the engine takes: C-contiguous float64 arrays, checked."""
+"""Validation and conversion of user input to what the engine takes: C-contiguous float64 arrays."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from sapwood import errors
 
 Floats = NDArray[np.float64]
 
-# Squares of larger magnitudes, and sums of such squares, leave the range of a double inside a leaf.
+# Sums of squares of larger magnitudes would overflow a double inside a leaf.
 LARGEST_MAGNITUDE = 1e100
-# Weights further apart than these could not be added without losing one of them.
+# If weights differ by more than this, the smaller is lost when they are added.
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-12, 1e12
 
 _FLOAT64 = np.dtype(np.float64)
 
 
 class Inputs(NamedTuple):
-    """The rows of X and, where X has them, the names of its columns."""
+    """The rows of X and its column names, if it has any."""
 
     x: Floats
     names: NDArray[Any] | None
 
 
 def is_ready(X: Any, n_inputs: int) -> bool:
-    """Whether X needs no conversion at all: the test that lets single rows pass in about a microsecond.
+    """Whether X needs no conversion: a fast path that lets single rows pass in about a microsecond.
 
-    The engine looks at every value before it learns any of them, so this does not.
+    Values are not checked here, since the engine checks all of them before it learns any.
     """
     return (
         type(X) is np.ndarray
@@ -46,7 +46,7 @@ def is_ready(X: Any, n_inputs: int) -> bool:
 
 
 def is_ready_target(y: Any, n_rows: int) -> bool:
-    """Whether y needs no conversion: `n_rows` float64 numbers, which the engine will look at."""
+    """Whether y needs no conversion: `n_rows` float64 numbers, which the engine checks."""
     return (
         type(y) is np.ndarray and y.dtype is _FLOAT64 and y.ndim == 1 and y.shape[0] == n_rows and y.flags.c_contiguous
     )
@@ -54,15 +54,15 @@ def is_ready_target(y: Any, n_rows: int) -> bool:
 
 @np.errstate(over="ignore", invalid="ignore")
 def is_tame(values: Floats) -> bool:
-    """Whether all values are certainly numbers within range. False means: look again, one by one."""
+    """Whether all values are surely finite and in range; if False, they must be checked one by one."""
     flat = values.ravel()
     return bool(flat.dot(flat) <= LARGEST_MAGNITUDE**2)
 
 
 def starting_inputs(X: Any, estimator: BaseEstimator) -> Inputs:
-    """Read the X a model starts from."""
+    """Convert the first X of a model."""
     x = _to_floats(X, estimator)
-    probe = BaseEstimator()  # an estimator that failed to start must keep the names it had
+    probe = BaseEstimator()  # so that a failed fit does not change the names of the estimator
     _check_names(probe, X, reset=True)
     names = getattr(probe, "feature_names_in_", None)
     _refuse_wild(x, names)
@@ -72,7 +72,7 @@ def starting_inputs(X: Any, estimator: BaseEstimator) -> Inputs:
 
 
 def further_inputs(X: Any, estimator: BaseEstimator) -> Floats:
-    """Read an X given to a model that has started: the columns must be those it knows."""
+    """Convert an X passed to a fitted model, which must have the same columns."""
     _check_names(estimator, X, reset=False)
     x = _to_floats(X, estimator)
     expected = estimator.n_features_in_
@@ -84,7 +84,7 @@ def further_inputs(X: Any, estimator: BaseEstimator) -> Floats:
 
 
 def targets(y: Any, n_rows: int, estimator: BaseEstimator) -> Floats:
-    """Read the numbers a regression learns from."""
+    """Convert the targets of a regression."""
     column = target_column(y, n_rows, estimator)
     if column.dtype.kind in "OUS":
         for row, value in enumerate(column):
@@ -103,7 +103,7 @@ def targets(y: Any, n_rows: int, estimator: BaseEstimator) -> Floats:
 
 
 def target_column(y: Any, n_rows: int, estimator: BaseEstimator) -> NDArray[Any]:
-    """Read y as one column with an entry a row, whatever its type."""
+    """Convert y to a column of any type with one entry per row."""
     if y is None:
         raise errors.make("y-absent", estimator=type(estimator).__name__)
     try:
@@ -116,7 +116,7 @@ def target_column(y: Any, n_rows: int, estimator: BaseEstimator) -> NDArray[Any]
 
 
 def label_list(classes: Any) -> NDArray[Any]:
-    """Read the labels a classifier is told to expect."""
+    """Convert the labels that a classifier is told to expect."""
     try:
         column: NDArray[Any] = column_or_1d(classes)
     except (TypeError, ValueError) as error:
@@ -125,7 +125,7 @@ def label_list(classes: Any) -> NDArray[Any]:
 
 
 def weights(sample_weight: Any, n_rows: int) -> Floats | None:
-    """Read sample weights: finite and not negative. A single number is the weight of every row."""
+    """Convert sample weights, which must be finite and not negative. A single number applies to every row."""
     if sample_weight is None:
         return None
     try:
@@ -135,7 +135,7 @@ def weights(sample_weight: Any, n_rows: int) -> Floats | None:
     if weight.ndim == 0:
         weight = np.full(n_rows, weight.item())
     if weight.ndim != 1:
-        reason = f"sample_weight has {weight.ndim} dimensions; it must be 1-dimensional, one weight a row."
+        reason = f"sample_weight has {weight.ndim} dimensions; it must be 1-dimensional, one weight per row."
         raise errors.make("weight-layout", reason=reason)
     if len(weight) != n_rows:
         raise errors.make("wrong-length", n_x=n_rows, other="sample_weight", n_other=len(weight))
@@ -147,7 +147,7 @@ def weights(sample_weight: Any, n_rows: int) -> Floats | None:
 
 
 def starting_weights(sample_weight: Any, n_rows: int) -> Floats | None:
-    """Read the sample weights a model starts from: one at least must count."""
+    """Convert the first sample weights of a model, at least one of which must be positive."""
     weight = weights(sample_weight, n_rows)
     if weight is not None and not weight.any():
         raise errors.make("weight-all-zero")

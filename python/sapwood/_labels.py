@@ -1,4 +1,4 @@
-"""Class labels and the numbers the engine knows them by."""
+"""Class labels and their codes in the engine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NUMBER = "a number"
 
 @dataclass(frozen=True, eq=False)
 class LabelBook:
-    """The classes met so far, sorted, and the engine's code of each.
+    """The classes seen so far, sorted, and the engine's code of each.
 
     The engine numbers classes in the order they arrive and never renumbers them; users expect ``classes_`` sorted.
     ``codes[i]`` is the engine's code of ``classes[i]``, so ``proba[:, codes]`` has its columns in the users' order.
@@ -47,19 +47,19 @@ class LabelBook:
         return self.classes[np.argsort(self.codes)]
 
     def meet(self, labels: NDArray[Any]) -> tuple[LabelBook, NDArray[np.float64]]:
-        """A book that holds these labels too, new ones coded in the order they arrive, and the codes of `labels`."""
+        """Return a book extended by these labels, new ones coded in order of arrival, and the codes of `labels`."""
         try:
             return self, self._encode(labels)
-        except (KeyError, TypeError):  # TypeError: what cannot be a label, such as a list; the next line says so
+        except (KeyError, TypeError):  # TypeError: not a label, such as a list; the next line raises the error
             book = self._extended(_plain_labels(labels, "y", self._kind))
             return book, book._encode(labels)
 
     def expect(self, classes: NDArray[Any]) -> LabelBook:
-        """A book that holds these labels too, new ones coded in sorted order: how a user lists them does not matter."""
+        """Return a book extended by these labels, new ones coded in sorted order, so that their order has no effect."""
         return self._extended(np.unique(_plain_labels(classes, "classes", self._kind)))
 
     def first(self, n_classes: int) -> LabelBook:
-        """The book as it was when it held `n_classes`."""
+        """Return the book as it was when it had `n_classes`."""
         if n_classes == len(self):
             return self
         old = self.codes < n_classes
@@ -87,13 +87,13 @@ class LabelBook:
 
 
 def _plain_labels(labels: NDArray[Any], source: str, kind: str | None) -> NDArray[Any]:
-    """Labels as text or numbers, none missing, all of one kind (and of `kind`, if given)."""
+    """Return labels as text or numbers; raise if one is missing or they are not all of one kind (`kind`, if given)."""
     if labels.dtype.kind == "O":
         for row, label in enumerate(labels):
             if _is_missing(label):
                 raise errors.make("label-missing", row=row, source=source, value=label)
         found = _refuse_mixed(labels, source, kind)
-        if found == _NUMBER:  # numpy boxed them only because they came in a list of objects
+        if found == _NUMBER:  # they are objects only because they came in an object array
             labels = np.array(labels.tolist())
     elif labels.dtype.kind == "f" and not np.isfinite(labels).all():
         row = int(np.isfinite(labels).argmin())
@@ -126,7 +126,7 @@ def _kind_of(label: Any) -> str:
 
 
 def _is_missing(label: Any) -> bool:
-    # The missing values of tables (None, NaN, pandas.NA, pandas.NaT) are the objects that do not equal themselves.
+    # Missing values of tables (NaN, pandas.NA, pandas.NaT) do not compare equal to themselves.
     if label is None:
         return True
     equal = label == label

@@ -12,6 +12,7 @@ from sklearn.base import RegressorMixin
 from sapwood import _input
 from sapwood._base import DynamicTreeEstimator
 from sapwood._chance import RandomState, threads_from
+from sapwood._fitted import FittedState, is_fitted, native, new_model, set_fitted
 from sapwood.distribution import PredictiveDistribution
 
 Floats = NDArray[np.float64]
@@ -20,45 +21,47 @@ Floats = NDArray[np.float64]
 class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
     """Bayesian dynamic trees for regression on data streams.
 
-    Learns row by row at constant memory: a bounded pool of observations stays active, the rest retire into the leaves'
-    prior knowledge, which fades as fast as the stream drifts. Predictions are mixtures of Student-t distributions.
+    Learns row by row at constant memory: a bounded pool of observations stays active, and the others are retired into
+    the priors of the leaves, which are forgotten as fast as the stream drifts. Predictions are mixtures of Student-t
+    distributions.
 
     Parameters
     ----------
     leaf : {"auto", "linear", "constant"}, default="auto"
-        The model inside a leaf. "auto": "linear" in a cloud alone, both in the recommended bank.
+        The model inside a leaf. "auto": "linear" in a single cloud, both in the recommended bank.
     n_particles : int, default=None
-        Trees in each cloud. None: 1000 in a cloud alone, 30 in a cloud of a bank.
+        Number of trees per cloud. None: 1000 in a single cloud, 30 in a cloud of a bank.
     lags : int or "auto", default=0
-        How many of the last targets the model also sees as inputs; use it where labels arrive before the next row is
-        predicted. Only some members of a bank see them. "auto": 1.
+        Number of past targets used as additional inputs, for streams where each label arrives before the next row is
+        predicted. Only some members of a bank use them. "auto": 1.
     copies : int, default=1
         Independent replicas of the bank.
     max_active : int, None, list or "auto", default="auto"
-        Size of the active pool. None keeps every row (the offline dynamic tree), a list makes a bank of clouds, one a
-        size, and "auto" makes the recommended bank.
+        Size of the active pool. None keeps every row (the offline dynamic tree), a list makes a bank of clouds, one
+        per size, and "auto" makes the recommended bank.
     discard : {"auto", "oldest", "random", "alc"}, default="auto"
-        Which observation retires when the pool is full. "auto": the oldest, unless ``forgetting=1.0`` says that nothing
-        drifts; then the one whose loss costs least (active learning Cohn).
+        Which observation retires when the pool is full. "auto": the oldest, unless ``forgetting=1.0`` rules out
+        drift; then the one that is least informative (active learning Cohn).
     forgetting : float in [0, 1] or "auto", default="auto"
-        What each retirement leaves of the knowledge retired before, 1 for all. "auto": learned from the stream.
+        Factor applied to the statistics retired earlier whenever an observation retires; 1 keeps them in full. "auto":
+        learned from the stream.
     prior : {"default", "reference"}, default="default"
-        "default" is proper and does not depend on units; "reference" is improper and depends on the units of y.
+        "default" is proper and invariant to units; "reference" is improper and depends on the units of y.
     evidence : {"joint", "conditional"}, default="joint"
-        Whether retired knowledge counts as data or as prior when a split is judged.
+        Whether retired statistics count as data or as prior when a split is evaluated.
     division : {"gaussian", "proportional"}, default=None
-        How a split divides retired knowledge: by where its inputs probably lay, or by shares of active points. None:
-        "gaussian" where the leaf model can.
+        How a split divides retired statistics: by a Gaussian approximation of their inputs, or in proportion to the
+        active points. None: "gaussian" if the leaf model supports it.
     split_alpha, split_beta : float, default=0.95, 2.0
         A node at depth d is split with prior probability ``split_alpha * (1 + d) ** -split_beta``.
     min_leaf : int, default=None
-        Fewest active points in a new leaf. None: chosen from the leaf model and the number of columns.
+        Minimum number of active points in a new leaf. None: chosen from the leaf model and the number of columns.
     n_candidates : int, default=None
-        Splits proposed at each step. None: chosen from the number of columns.
+        Number of splits proposed per step. None: chosen from the number of columns.
     random_state : int, Generator, RandomState or None, default=None
-        The same seed and data give the same model, to the byte, whatever ``n_jobs`` or the batches.
+        The same seed and data give the same model, to the byte, for any ``n_jobs`` and any batches.
     n_jobs : int, default=None
-        Threads. None is 1, -1 is every core.
+        Number of threads. None: 1; -1: all cores.
 
     Attributes
     ----------
@@ -121,7 +124,7 @@ class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DynamicTreeRegressor:
-        """Start afresh and learn the rows of X in order, once.
+        """Discard what was learned and learn the rows of X, once and in order.
 
         Parameters
         ----------
@@ -136,32 +139,31 @@ class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
         target = _input.targets(y, n_rows, self)
         weight = _input.starting_weights(sample_weight, n_rows)
         n_threads = threads_from(self.n_jobs)
-        model = self._start(n_inputs)
+        model = new_model(self, n_inputs)
         try:
             model.learn(inputs.x, target, weight, n_threads=n_threads)
         finally:
-            # An interrupted start keeps the rows it learned; one that failed leaves the estimator as it was.
+            # If interrupted, keep the rows learned so far; if nothing was learned, leave the estimator unchanged.
             if model.n_seen > 0:
-                self._adopt(model, inputs.names)
+                set_fitted(self, FittedState(model, names=inputs.names))
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> DynamicTreeRegressor:
-        """Learn more rows, in order. How rows are cut into batches does not matter. See `fit` for the arguments."""
-        model = self._model
-        if model is None:
+        """Learn more rows, in order. The result does not depend on the batches. The arguments are those of `fit`."""
+        if not is_fitted(self):
             return self.fit(X, y, sample_weight)
         x = self._further_inputs(X)
         n_rows = len(x)
         target = y if _input.is_ready_target(y, n_rows) else _input.targets(y, n_rows, self)
-        model.learn(x, target, _input.weights(sample_weight, n_rows), n_threads=threads_from(self.n_jobs))
+        native(self).learn(x, target, _input.weights(sample_weight, n_rows), n_threads=threads_from(self.n_jobs))
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
-        """Expected value at each row of X, and with ``return_std=True`` the predictive standard deviation too."""
+        """The predictive mean at each row of X; with ``return_std=True``, also the predictive standard deviation."""
         distribution = self.predict_dist(X)
         return (distribution.mean(), distribution.std()) if return_std else distribution.mean()
 
     def predict_dist(self, X: Any) -> PredictiveDistribution:
-        """The whole predictive distribution at each row of X; nothing is computed until it is asked for."""
-        predictive = self._started().predictive(self._further_inputs(X))
+        """The predictive distribution at each row of X, evaluated lazily."""
+        predictive = native(self).predictive(self._further_inputs(X))
         return PredictiveDistribution(predictive, n_threads=threads_from(self.n_jobs))

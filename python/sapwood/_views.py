@@ -1,4 +1,4 @@
-"""What a model knows, as small frozen records for people to read: its pool, its trees, its forgetting."""
+"""Read-only records of the state of a model: its pool, its trees and its forgetting."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ActivePool:
-    """The observations that at least one cloud of the bank still keeps, oldest first.
+    """The observations that are active in at least one cloud of the bank, oldest first.
 
     Attributes
     ----------
@@ -25,11 +25,11 @@ class ActivePool:
     weight : ndarray of shape (n_active,)
         Sample weights.
     age : ndarray of shape (n_active,)
-        Rows learned since.
+        Number of rows learned since.
     held : ndarray of bool, shape (n_active, n_members)
-        Which cloud keeps which observation.
+        Which cloud holds which observation.
     score : ndarray of shape (n_active, n_members)
-        Discard score, the smallest leaves first; NaN for clouds that do not hold the row or discard without scores.
+        Discard score, lowest discarded first; NaN if the cloud does not hold the row or its rule has no scores.
     """
 
     X: Floats
@@ -44,7 +44,7 @@ class ActivePool:
 
 
 class ForgettingPosterior(NamedTuple):
-    """What the model now believes about the forgetting factor: `values`, increasing, and their `weights`."""
+    """The posterior of the forgetting factor: `values`, increasing, and their `weights`."""
 
     values: Floats
     weights: Floats
@@ -52,19 +52,19 @@ class ForgettingPosterior(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TreeStats:
-    """Shape of the trees, one entry a particle, all clouds of the bank one after the other.
+    """Shape of the trees, one entry per particle, the clouds of the bank one after another.
 
     Attributes
     ----------
     member : ndarray of int
         The cloud each particle belongs to.
     height, n_leaves : ndarray of int
-        Depth of the deepest leaf (0 for a lone root) and number of leaves.
+        Depth of the deepest leaf (0 for a single root) and number of leaves.
     active_per_leaf, retired_per_leaf : ndarray of float
         Means over the particle's leaves.
     forgetting : ndarray of float
         The forgetting factor the particle carries.
-    n_distinct : ndarray of int, one entry a cloud
+    n_distinct : ndarray of int, one entry per cloud
         Distinct trees among its particles.
     """
 
@@ -115,7 +115,7 @@ def retire(model: Model, ix: Any) -> None:
 
 
 def cloud_weights(model: Model) -> NDArray[np.float64]:
-    """The bank's weights with those of its clouds alone adding up to 1; members without trees have 0."""
+    """Return the weights of the clouds, normalised to sum to 1; members without trees have 0."""
     is_cloud = np.array([model.member_config(member).kind == "cloud" for member in range(model.n_members)])
     weights = np.where(is_cloud, model.weights(), 0.0)
     total = weights.sum()
@@ -128,7 +128,7 @@ def heaviest_cloud(model: Model) -> int:
 
 
 def in_words(config: MemberConfig) -> str:
-    """What a member of the bank is."""
+    """Describe a member of the bank."""
     if config.kind != "cloud":
         return config.kind.replace("_", " ")
     pool = "every row" if config.max_active is None else f"pool {config.max_active}"
@@ -137,7 +137,7 @@ def in_words(config: MemberConfig) -> str:
 
 
 def forgetting_posterior(model: Model) -> ForgettingPosterior:
-    """The clouds' posteriors, mixed by their weights."""
+    """Return the mixture of the clouds' posteriors, by weight."""
     members = [model.forgetting(member) for member in range(model.n_members)]
     values = np.concatenate([values for values, _ in members])
     weights = np.concatenate([weight * share for weight, (_, share) in zip(cloud_weights(model), members, strict=True)])
@@ -147,7 +147,7 @@ def forgetting_posterior(model: Model) -> ForgettingPosterior:
 
 
 def tree_stats(model: Model) -> TreeStats:
-    """The trees of every cloud."""
+    """Return the shapes of the trees of every cloud."""
     clouds = [model.tree_stats(member) for member in range(model.n_members)]
     return TreeStats(
         member=np.repeat(np.arange(len(clouds)), [len(cloud.height) for cloud in clouds]),

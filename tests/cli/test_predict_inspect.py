@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import sapwood as package
+from sapwood._fitted import fitted
 
 from .conftest import NUMBERS, SMALL
 
@@ -37,7 +38,7 @@ def test_predictions_are_those_of_the_model(sapwood: Run, rows: Path, model: Pat
     code = {table[0]["colour"]: 0.0, table[1]["colour"]: 1.0}
     X = np.array([[float(r["a"]), float(r["b"]), code[r["colour"]]] for r in (table[1], table[0], table[2])])
     twin = package.load(model)
-    del twin.feature_names_in_
+    fitted(twin).names = None
     d = twin.predict_dist(X)
     np.testing.assert_array_equal([float(row["mean"]) for row in said], d.mean())
     np.testing.assert_array_equal([float(row["q0.9"]) for row in said], d.ppf(0.9))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sapwood import ConfigError, DynamicTreeClassifier, DynamicTreeRegressor, _bank, _recommended
+from sapwood._fitted import native
 
 
 @pytest.mark.parametrize(("n_classes", "grown"), [(2, 500), (10, 500), (11, 550), (24, 1200), (1000, 10_000)])
@@ -49,7 +50,7 @@ def test_full_covariances_are_for_few_columns():
 def members(**params):
     """The members of a regression bank as (leaf, pool, lags, particles), or their kind."""
     model = DynamicTreeRegressor(random_state=0, **params).fit([[0.0], [1.0]], [0.0, 1.0])
-    configs = [model._model.member_config(ix) for ix in range(model._model.n_members)]
+    configs = [native(model).member_config(ix) for ix in range(native(model).n_members)]
     return [(c.leaf, c.max_active, c.lags, c.n_particles) if c.kind == "cloud" else c.kind for c in configs]
 
 

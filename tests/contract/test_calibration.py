@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from sapwood import DynamicTreeClassifier, DynamicTreeRegressor, load
+from sapwood._fitted import native
 from sapwood.datasets import friedman
 
 
 def forecast(model, x, y):
     """Forecast each row before it is learned: `model` goes on from where it is."""
-    return model._started().forecast_then_learn(x, y, x, y, levels=np.array([0.05, 0.95]))
+    return native(model).forecast_then_learn(x, y, x, y, levels=np.array([0.05, 0.95]))
 
 
 def copy(model, folder):
@@ -71,7 +72,7 @@ def test_probabilities_are_sharpened_and_still_add_up():
     x = rng.random((4000, 2))
     label = (x[:, 0] + x[:, 1] > 1.0).astype(int)
     model = DynamicTreeClassifier(random_state=0).fit(x[:1000], label[:1000])
-    ahead = model._started().forecast_then_learn(x[1000:], label[1000:] * 1.0, x[1000:], label[1000:] * 1.0)
+    ahead = native(model).forecast_then_learn(x[1000:], label[1000:] * 1.0, x[1000:], label[1000:] * 1.0)
     assert model.bank_sharpness_ > 1.05
     np.testing.assert_allclose(ahead.proba.sum(axis=1), 1.0, rtol=1e-12)
     np.testing.assert_allclose(np.exp(ahead.ln_density), ahead.proba[np.arange(3000), label[1000:]], rtol=1e-9)
@@ -85,7 +86,7 @@ def test_what_is_predicted_is_what_is_scored(bank, tmp_path):
         row, target = stream.X[t : t + 1], stream.y[t : t + 1]
         before = model.predict_dist(row)
         said = before.mean()[0], before.logpdf(target)[0]
-        ahead = model._started().forecast_then_learn(row, target, row, target)
+        ahead = native(model).forecast_then_learn(row, target, row, target)
         np.testing.assert_allclose([ahead.mean[0], ahead.ln_density[0]], said, rtol=1e-9)
 
 

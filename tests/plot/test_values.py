@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from sapwood import DynamicTreeClassifier, DynamicTreeRegressor, metrics, plot
+from sapwood._fitted import native
 from sapwood.plot._beliefs import _telling_apart
 from sapwood.plot._model import member_names
 from sapwood.plot._one_tree import Node
@@ -86,10 +87,8 @@ def test_variable_use_counts_lags_after_inputs(rng: np.random.Generator) -> None
     model = DynamicTreeRegressor(max_active=[20, 40], lags=2, n_particles=20, random_state=0).fit(X, X[:, 0])
     display = plot.VariableUseDisplay.from_estimator(model)
     assert display.names == ["x0", "x1", "last target", "target 2 rows ago"]
-    native = model._started()
-    expected = sum(
-        w * np.pad(native.split_use(k), (0, 4 - len(native.split_use(k)))) for k, w in enumerate(native.weights())
-    )
+    core = native(model)
+    expected = sum(w * np.pad(core.split_use(k), (0, 4 - len(core.split_use(k)))) for k, w in enumerate(core.weights()))
     np.testing.assert_allclose(display.use, expected)
 
 
@@ -117,8 +116,8 @@ def leaves_of(node: Node) -> list[Node]:
 
 
 def test_a_drawn_tree_is_the_tree(regressor: DynamicTreeRegressor) -> None:
-    particle = int(regressor._started().tree_stats(1).n_leaves.argmax())
-    dump = regressor._started().tree(1, particle)
+    particle = int(native(regressor).tree_stats(1).n_leaves.argmax())
+    dump = native(regressor).tree(1, particle)
     display = plot.TreeDisplay.from_estimator(regressor, member=1, particle=particle, max_depth=99)
     leaves = leaves_of(display.root)
     assert len(leaves) == (dump.split_dim < 0).sum()

@@ -20,6 +20,7 @@ from river import compose, datasets, evaluate, metrics, preprocessing
 
 import sapwood
 from sapwood import ConfigError, InputError
+from sapwood._fitted import native
 from sapwood.river import DynamicTreeClassifier, DynamicTreeRegressor
 
 Row = tuple[dict[str, float], float]
@@ -306,4 +307,4 @@ def test_mutable_attributes() -> None:
 
 def test_memory_usage_includes_the_engine(rng: np.random.Generator) -> None:
     model = learned(regressor(), stream(rng, 100))
-    assert model._raw_memory_usage > len(model.estimator._started().save(b""))
+    assert model._raw_memory_usage > len(native(model.estimator).save(b""))

@@ -13,6 +13,7 @@ from benchmarks.quality.problems import Problem
 from benchmarks.quality.residual_distribution import residual_forecast
 from sapwood import DynamicTreeClassifier, DynamicTreeRegressor
 from sapwood._core import Model
+from sapwood._fitted import new_model
 from sapwood.metrics import ClassForecast, RegressionForecast
 
 _LEVELS = np.array([0.05, 0.95])
@@ -24,7 +25,7 @@ def start(problem: Problem, seed: int = SEED, **parameters: Any) -> Model:
     """A new model with the defaults of the prequential loop, overridden by ``parameters``."""
     estimator = DynamicTreeRegressor if problem.is_regression else DynamicTreeClassifier
     parameters = {"lags": "auto", "random_state": seed, **parameters}
-    return estimator(**parameters)._start(problem.X.shape[1], problem.n_classes, problem.n_classes)
+    return new_model(estimator(**parameters), problem.X.shape[1], problem.n_classes, problem.n_classes)
 
 
 def forecast_then_learn(problem: Problem, model: Model) -> RegressionForecast | ClassForecast:

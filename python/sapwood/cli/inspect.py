@@ -16,6 +16,7 @@ from rich.tree import Tree
 from sapwood import _views
 from sapwood._base import DynamicTreeEstimator
 from sapwood._core import Model, TreeDump
+from sapwood._fitted import native, task_of
 from sapwood.cli import model_file
 from sapwood.cli.failures import told_in_one_line
 from sapwood.cli.numbers import plain, shown
@@ -39,7 +40,7 @@ def inspect(
     """Show what a model knows: its bank, trees, pool and forgetting, and which columns it splits on."""
     with told_in_one_line():
         estimator, schema = model_file.read(model)
-    core, names = estimator._started(), _names(estimator, schema)
+    core, names = native(estimator), _names(estimator, schema)
     members = [_member(core, ix) for ix in range(core.n_members)]
     relevance = _relevance(core, names)
     if json:
@@ -64,18 +65,18 @@ def _names(model: DynamicTreeEstimator, schema: dict[str, Any] | None) -> list[s
     """Names of the inputs, those of lagged targets after the columns."""
     names = getattr(model, "feature_names_in_", None)
     columns = [f"x{ix + 1}" for ix in range(model.n_features_in_)] if names is None else [str(name) for name in names]
-    core = model._started()
+    core = native(model)
     target = (schema or {}).get("target") or {}
     lags = max(core.member_config(ix).lags for ix in range(core.n_members))
     return [*columns, *(f"{target.get('name', 'y')}, {lag} row{'s' * (lag > 1)} ago" for lag in range(1, lags + 1))]
 
 
 def _summary(model: DynamicTreeEstimator, schema: dict[str, Any] | None) -> dict[str, Any]:
-    core, forgetting = model._started(), model.forgetting_
+    core, forgetting = native(model), model.forgetting_
     target = (schema or {}).get("target") or {}
     classes = getattr(model, "classes_", None)
     return {
-        "task": model._task,
+        "task": task_of(model),
         "target": target.get("name"),
         "rows_learned": core.n_seen,
         "inputs": _names(model, schema)[: core.n_inputs],

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sapwood import DynamicTreeClassifier, DynamicTreeRegressor
 from sapwood._base import DynamicTreeEstimator
+from sapwood._fitted import fitted
 from sapwood.cli import model_file, values
 from sapwood.cli.failures import told_in_one_line
 from sapwood.cli.learn import OnBadRow
@@ -80,7 +81,7 @@ def predict(
         began = time.perf_counter()
         with _open(source, estimator, schema, options) as rows:
             # Columns are matched by name in the source; the arrays that come out of it have none.
-            estimator.__dict__.pop("feature_names_in_", None)
+            fitted(estimator).names = None
             n_rows = _predict(estimator, rows, levels, predictions)
             n_bad = rows.n_bad
         seconds = time.perf_counter() - began

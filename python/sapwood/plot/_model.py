@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood import _fitted
 from sapwood._base import DynamicTreeEstimator
 from sapwood._chance import threads_from
 from sapwood._core import MemberConfig
@@ -24,7 +25,7 @@ def native(estimator: Any) -> Any:
             f"this picture needs a DynamicTreeRegressor or DynamicTreeClassifier; it was given a "
             f"{type(estimator).__name__}. Of a pipeline, give the last step."
         )
-    return estimator._started()
+    return _fitted.native(estimator)
 
 
 def is_regression(estimator: Any) -> bool:
@@ -38,7 +39,7 @@ def distribution_at(estimator: Any, rows: Floats) -> Any:
     predictive = model.predictive(np.ascontiguousarray(rows))
     if is_regression(estimator):
         return PredictiveDistribution(predictive, n_threads=n_threads)
-    return ClassDistribution(predictive, estimator._labels, n_threads=n_threads)
+    return ClassDistribution(predictive, _fitted.fitted(estimator).book, n_threads=n_threads)
 
 
 def input_names(estimator: Any, feature_names: Sequence[str] | None = None) -> list[str]:

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood._core import TreeDump
+from sapwood._fitted import fitted
 from sapwood._labels import LabelBook
 from sapwood.plot._canvas import INK, Display, class_colours, colour_map
-from sapwood.plot._model import heaviest_member, input_names, is_regression, member_names, native
+from sapwood.plot._model import heaviest_member, input_names, member_names, native
 from sapwood.plot._variables import lag_name
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class TreeDisplay(Display):
             raise ValueError(f"particle is {particle}; the cloud has trees 0 to {config.n_particles - 1}.")
         names = input_names(estimator, feature_names) + [lag_name(lag) for lag in range(1, config.lags + 1)]
         dump = model.tree(chosen, particle)
-        labels = None if is_regression(estimator) else estimator._labels
+        labels = fitted(estimator).labels
         has_missing = np.isnan(model.active(chosen).x).any(axis=0)
         root = _Layout(dump, names, has_missing, labels, max_depth).root()
         title = f"Tree {particle} of {config.n_particles:,} in the cloud “{member_names(estimator)[chosen]}”"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from sapwood._base import DynamicTreeEstimator
+from sapwood._fitted import is_fitted
 from sapwood.prequential.learners import task_of
 from sapwood.prequential.result import EvaluationResult
 from sapwood.prequential.run import Progress, open_run
@@ -143,5 +144,5 @@ def evaluate(
 
 def _set_lags(model: DynamicTreeEstimator, lags: int | Literal["auto"] | None, *, late: bool) -> None:
     """Set the lags of a model that has neither started nor lags of its own; those of late labels would be stale."""
-    if lags is not None and model._model is None and model.lags == 0:
+    if lags is not None and not is_fitted(model) and model.lags == 0:
         model.set_params(lags=(0 if late else "auto") if lags == "auto" else lags)

@@ -14,6 +14,7 @@ import numpy as np
 from sapwood._base import DynamicTreeEstimator
 from sapwood._classifier import DynamicTreeClassifier
 from sapwood._files import from_bytes, to_bytes
+from sapwood._fitted import fitted, is_fitted, set_fitted
 from sapwood._labels import LabelBook
 from sapwood._regressor import DynamicTreeRegressor
 from sapwood.prequential.files.checkpoint import Checkpoint, dump_state, load_state
@@ -278,8 +279,8 @@ def _open_source(settings: Settings, checkpoint: Checkpoint | None) -> Source:
 
 
 def _labels_of(model: Any) -> LabelBook:
-    book: LabelBook = getattr(model, "_labels", LabelBook.empty())
-    return book
+    is_own = isinstance(model, DynamicTreeEstimator) and is_fitted(model)
+    return fitted(model).book if is_own else LabelBook.empty()
 
 
 def _start(learner: Learner, feed: RowFeed, settings: Settings, record: dict[str, Any], stop: StopRequest) -> None:
@@ -296,9 +297,7 @@ def _start(learner: Learner, feed: RowFeed, settings: Settings, record: dict[str
 
 
 def _restore_model(model: Any, data: bytes) -> None:
-    saved = from_bytes(data, _ESTIMATORS)
-    names = getattr(saved, "feature_names_in_", None)
-    model._adopt(saved._started(), names, getattr(saved, "_labels", None))
+    set_fitted(model, fitted(from_bytes(data, _ESTIMATORS)))
 
 
 def _is_nameless(spec: Any) -> bool:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sapwood import _views
 from sapwood._base import DynamicTreeEstimator
+from sapwood._fitted import native
 from sapwood.prequential.result import MODEL, Beliefs, PoolHistory
 from sapwood.prequential.scoring import Scoring
 
@@ -129,7 +130,7 @@ class RunHistory:
 
 
 def _members(model: DynamicTreeEstimator) -> tuple[str, ...]:
-    core = model._started()
+    core = native(model)
     return tuple(_views.in_words(core.member_config(ix)) for ix in range(core.n_members))
 
 
@@ -141,13 +142,13 @@ def _beliefs(model: DynamicTreeEstimator) -> Floats:
     low, high = (posterior.values[min(int(np.searchsorted(reached, q)), len(reached) - 1)] for q in (0.05, 0.95))
     trees: _views.TreeStats = model.tree_stats()
     n_particles = np.bincount(trees.member, minlength=len(weights))
-    of_particle = (_views.cloud_weights(model._started()) / np.maximum(n_particles, 1))[trees.member]
+    of_particle = (_views.cloud_weights(native(model)) / np.maximum(n_particles, 1))[trees.member]
     shape = (of_particle @ trees.height, of_particle @ trees.n_leaves)
     return np.array([posterior.values @ posterior.weights, low, high, *shape, *weights])
 
 
 def _pool(model: DynamicTreeEstimator) -> PoolSummary:
-    x = _views.active_pool(model._started()).X
+    x = _views.active_pool(native(model)).X
     return PoolSummary(len(x), np.stack([_places(column) for column in x.T], axis=1))
 
 

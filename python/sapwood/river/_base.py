@@ -13,6 +13,7 @@ from river import base
 
 import sapwood
 from sapwood import _input, errors
+from sapwood._fitted import is_fitted, native
 from sapwood.river._columns import Columns, Floats
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class DynamicTree(base.Estimator):
         estimator = self._estimator_with(columns)
         rows, y, weight = np.ascontiguousarray(rows[counts]), y[counts], weight[counts]
         # An estimator chooses its bank by the classes in its first batch, but here batching must not affect the model.
-        first = 0 if estimator.__sklearn_is_fitted__() else 1
+        first = 0 if is_fitted(estimator) else 1
         for part in (slice(0, first), slice(first, None)):
             if len(y[part]):
                 estimator.partial_fit(rows[part], y[part], weight[part])
@@ -127,5 +128,5 @@ class DynamicTree(base.Estimator):
     @property
     def _raw_memory_usage(self) -> int:
         # Python cannot see the memory of the engine, but the model file holds the same state in about as many bytes.
-        engine = 0 if self._estimator is None else len(self._estimator._started().save(b""))
+        engine = 0 if self._estimator is None else len(native(self._estimator).save(b""))
         return int(super()._raw_memory_usage) + engine

@@ -167,8 +167,8 @@ split_beta, min_leaf, n_candidates, n_jobs
             label = given.item() if isinstance(given, np.generic) else given
             if not isinstance(label, Hashable) or label is None or label != label:
                 raise InputError(
-                    f"row {row} of y is {given!r}; a label must be hashable and not missing, such as text, a number or a "
-                    "boolean. Drop the row.",
+                    f"row {row} of y is {given!r}; a label must be hashable and not missing, such as text, a number "
+                    "or a boolean. Drop the row.",
                     "label-missing",
                 )
             if weight[row] > 0:

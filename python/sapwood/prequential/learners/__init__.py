@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sapwood import _fitted
 from sapwood._base import DynamicTreeEstimator
 from sapwood.prequential.learners.engine import EngineLearner
 from sapwood.prequential.learners.foreign import PartialFitLearner, RiverLearner, foreign_task
@@ -22,7 +23,7 @@ def task_of(model: Any) -> Task:
     >>> task_of(SGDClassifier())
     'classification'
     """
-    return model._task if isinstance(model, DynamicTreeEstimator) else foreign_task(model)
+    return _fitted.task_of(model) if isinstance(model, DynamicTreeEstimator) else foreign_task(model)
 
 
 def learner_for(model: Any, task: Task, feature_names: list[str], *, crps: bool) -> Learner:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from sapwood._base import DynamicTreeEstimator
 from sapwood._chance import threads_from
-from sapwood._classifier import DynamicTreeClassifier
 from sapwood._core import Model
+from sapwood._fitted import FittedState, fitted, is_fitted, native, new_model, set_fitted, task_of
 from sapwood._labels import LabelBook
 from sapwood.metrics import ClassForecast, RegressionForecast
 from sapwood.prequential.learners.learner import Floats, LearnerForecast
@@ -25,15 +25,15 @@ class EngineLearner:
     """A Sapwood estimator. It learns in place and is valid after every call, even an interrupted one."""
 
     def __init__(self, estimator: DynamicTreeEstimator, *, crps: bool) -> None:
-        self.task: Task = estimator._task
+        self.task: Task = task_of(estimator)
         self._estimator = estimator
         self._crps = crps
         self._n_threads = threads_from(estimator.n_jobs)
-        self._book = getattr(estimator, "_labels", LabelBook.empty())
+        self._book = fitted(estimator).book if is_fitted(estimator) else LabelBook.empty()
 
     @property
     def _model(self) -> Model:
-        return self._estimator._started()
+        return native(self._estimator)
 
     @property
     def n_classes(self) -> int:
@@ -42,9 +42,10 @@ class EngineLearner:
     def start(self, n_inputs: int, names: NDArray[Any] | None, book: LabelBook) -> None:
         """Start the estimator unless it has learned before. Every class in `book` gets a prior probability."""
         self._book = book
-        if self._estimator._model is None:
-            model = self._estimator._start(n_inputs, len(book), len(book))
-            self._estimator._adopt(model, names, book if self.task == "classification" else None)
+        if not is_fitted(self._estimator):
+            model = new_model(self._estimator, n_inputs, len(book), len(book))
+            labels = book if self.task == "classification" else None
+            set_fitted(self._estimator, FittedState(model, labels, names))
         elif len(book) > self.n_classes:
             self._add_classes(len(book))
 
@@ -80,6 +81,4 @@ class EngineLearner:
             self._model.learn(x[first:end], y[first:end], n_threads=self._n_threads)
 
     def _add_classes(self, n_classes: int) -> None:
-        assert isinstance(self._estimator, DynamicTreeClassifier)
-        self._model.add_classes(n_classes)
-        self._estimator._labels = self._book.first(n_classes)
+        fitted(self._estimator).add_classes(self._book.first(n_classes))

@@ -1,0 +1,102 @@
+"""The internal interface of the estimators: their fitted state, and how other modules reach it.
+
+An estimator keeps everything it has learned in one `FittedState`. The other modules of the package (files, plots, the
+prequential loop, river, the command line) use the functions below and never the private attributes of an estimator.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from sapwood import _bank
+from sapwood._chance import seed_from
+from sapwood._core import Model
+from sapwood._labels import LabelBook
+
+if TYPE_CHECKING:
+    from sapwood._base import DynamicTreeEstimator
+
+_SETTINGS = tuple(field.name for field in fields(_bank.Settings))
+
+
+@dataclass
+class FittedState:
+    """What an estimator has learned.
+
+    Attributes
+    ----------
+    model : Model
+        The native model.
+    labels : LabelBook or None
+        The classes of a classifier; None for a regressor.
+    names : ndarray of str or None
+        The names of the columns, where they had names.
+    """
+
+    model: Model
+    labels: LabelBook | None = None
+    names: NDArray[Any] | None = None
+
+    @property
+    def book(self) -> LabelBook:
+        """The classes so far; empty for a regressor."""
+        return LabelBook.empty() if self.labels is None else self.labels
+
+    def add_classes(self, book: LabelBook) -> None:
+        """Let the model and its labels know all classes of `book`, which extends the present ones."""
+        self.model.add_classes(len(book))
+        self.labels = book
+
+    def frozen(self) -> dict[str, Any]:
+        """Return the state with the native model as bytes, for pickling and copying."""
+        return {**self.__dict__, "model": self.model.save(b"")}
+
+    @classmethod
+    def thawed(cls, frozen: dict[str, Any]) -> FittedState:
+        """Return the state that `frozen` came from."""
+        return cls(**{**frozen, "model": Model.load(frozen["model"])[0]})
+
+
+def task_of(estimator: DynamicTreeEstimator) -> _bank.Task:
+    """Return what the estimator predicts."""
+    return estimator._task
+
+
+def is_fitted(estimator: DynamicTreeEstimator) -> bool:
+    """Whether the estimator has learned anything."""
+    return estimator._fitted is not None
+
+
+def fitted(estimator: DynamicTreeEstimator) -> FittedState:
+    """Return the fitted state; raise scikit-learn's NotFittedError if there is none."""
+    state = estimator._fitted
+    if state is None:
+        check_is_fitted(estimator)
+    assert state is not None
+    return state
+
+
+def native(estimator: DynamicTreeEstimator) -> Model:
+    """Return the native model of a fitted estimator."""
+    return fitted(estimator).model
+
+
+def set_fitted(estimator: DynamicTreeEstimator, state: FittedState) -> None:
+    """Replace the fitted state."""
+    estimator._fitted = state
+
+
+def new_model(estimator: DynamicTreeEstimator, n_inputs: int, n_classes: int = 0, n_classes_in_sight: int = 0) -> Model:
+    """Return a native model that has learned nothing yet. This is the only place where parameters are read.
+
+    `n_classes` is how many classes the model starts with, `n_classes_in_sight` how many ``max_active="auto"`` should
+    make room for.
+    """
+    settings = _bank.Settings(**{name: getattr(estimator, name) for name in _SETTINGS if hasattr(estimator, name)})
+    task = task_of(estimator)
+    members = _bank.compose(settings, task, n_inputs, n_classes_in_sight)
+    return Model(task, n_inputs, n_classes, members, seed_from(estimator.random_state))
