@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import secrets
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +11,7 @@ from numpy.typing import NDArray
 
 from sapwood import errors
 from sapwood._core import Model
+from sapwood._disk import write_atomically as write_atomically
 from sapwood._fitted import FittedState, fitted, set_fitted, task_of
 from sapwood._labels import LabelBook
 
@@ -49,33 +47,6 @@ def from_bytes(data: bytes, classes: dict[str, type[DynamicTreeEstimator]]) -> D
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise errors.make("file-description", reason=reason) from None
-
-
-def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a temporary file, flush it to disk, and rename it: the target is never partly written."""
-    target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _sync_folder(target.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the rename durable, on systems where a folder can be opened."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _revive(model: Model, description: Any, classes: dict[str, type[DynamicTreeEstimator]]) -> DynamicTreeEstimator:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -180,7 +181,7 @@ def test_a_missing_predictions_file_is_named(run: Callable[..., EvaluationResult
 
 def test_every_truncation_of_a_checkpoint_is_detected(tmp_path: Path) -> None:
     whole = tmp_path / "run.checkpoint"
-    Checkpoint({"settings": {}}, {"model": b"m" * 50}).write(whole)
+    Checkpoint({"settings": {}, "source": {}, "model": b"m" * 50}).write(whole)
     data = whole.read_bytes()
     for n_bytes in range(len(data)):
         whole.write_bytes(data[:n_bytes])
@@ -189,15 +190,47 @@ def test_every_truncation_of_a_checkpoint_is_detected(tmp_path: Path) -> None:
     whole.write_bytes(data)
     kept = Checkpoint.read(whole)
     assert kept is not None
-    assert kept.blobs == {"model": b"m" * 50}
+    assert kept.content["model"] == b"m" * 50
 
 
-def test_a_checkpoint_cannot_run_code(tmp_path: Path) -> None:
-    """A pickle that would call os.system is refused before anything is called."""
-    from sapwood.prequential.files.checkpoint import load_state
+@pytest.mark.parametrize("change", ["a value in row 3", "fewer rows", "the first row is gone", "another file"])
+def test_a_changed_source_is_refused(
+    change: str, run: Callable[..., EvaluationResult], path: Path, tmp_path: Path, stop_after: Callable[..., Any]
+) -> None:
+    """Fails if one predictions file can come from two data sets. Nothing may be written before the refusal."""
+    stop, progress = stop_after(200)
+    run(tmp_path / "run", "csv", stop=stop, progress=progress)
+    files = {name: (tmp_path / "run" / name).read_bytes() for name in ("out.csv", "run.checkpoint")}
+    lines = path.read_text().splitlines(keepends=True)
+    changed = {
+        "a value in row 3": [*lines[:4], lines[4].replace("colour 0", "colour 9"), *lines[5:]],
+        "fewer rows": lines[:100],
+        "the first row is gone": [lines[0], *lines[2:]],
+        "another file": [lines[0], *reversed(lines[1:])],
+    }[change]
+    path.write_text("".join(changed))
+    what = r"ends after row 99, but" if change == "fewer rows" else r"its first 260 rows are not those that"
+    with pytest.raises(SourceError, match=rf"rows.csv: {what} .*put back the data .* or start again without resuming"):
+        run(tmp_path / "run", "csv", resume=True)
+    assert {name: (tmp_path / "run" / name).read_bytes() for name in files} == files
+    path.write_text("".join(lines))
+    resumed = run(tmp_path / "run", "csv", resume=True)
+    same(run(tmp_path / "whole", "csv"), resumed, "csv", (tmp_path / "whole", tmp_path / "run"))
 
-    with pytest.raises(SourceError, match=r"holds a posix.system"):
-        load_state(b"cposix\nsystem\n(S'true'\ntR.")
+
+def test_the_compression_of_a_source_may_change(
+    classifier_maker: Maker, path: Path, tmp_path: Path, stop_after: Callable[..., Any]
+) -> None:
+    """The fingerprint is of the rows, not of the bytes of the file."""
+    pytest.importorskip("pyarrow")
+    stop, progress = stop_after(100)
+    given: dict[str, Any] = {"target": "y", "checkpoint": tmp_path / "run.checkpoint"}
+    evaluate(classifier_maker(), path, stop=stop, progress=progress, **given)
+    text = path.read_bytes()
+    path.write_bytes(gzip.compress(text))
+    resumed = evaluate(classifier_maker(), path, resume=True, **given)
+    path.write_bytes(text)
+    assert to_bytes(resumed.model) == to_bytes(evaluate(classifier_maker(), path, target="y").model)
 
 
 def test_checkpoints_leave_no_other_files(run: Callable[..., EvaluationResult], tmp_path: Path) -> None:

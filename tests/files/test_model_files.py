@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sapwood import DynamicTreeClassifier, DynamicTreeRegressor, ModelFileError, _files, load
+from sapwood import DynamicTreeClassifier, DynamicTreeRegressor, ModelFileError, _disk, load
 from sapwood._core import Model
 from sapwood._files import to_bytes
 
@@ -181,7 +181,7 @@ def test_a_failed_write_leaves_the_old_file(regressor, tmp_path, monkeypatch):
     def full(handle: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(_files.os, "fsync", full)
+    monkeypatch.setattr(_disk.system, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
         regressor.partial_fit(np.zeros((1, 3)), [0.0]).save(tmp_path / "model")
     assert (tmp_path / "model").read_bytes() == before

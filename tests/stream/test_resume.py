@@ -101,7 +101,7 @@ def test_max_rows_counts_from_the_start_row(read: Callable[..., Any], specs: dic
 
 
 def test_a_state_of_another_version_is_refused(specs: dict[str, Any]) -> None:
-    with pytest.raises(SourceError, match="has format 99; this version reads 1"):
+    with pytest.raises(SourceError, match="has format 99; this version reads 2"):
         open_source(specs["csv"], target="y", resume={"format": 99})
 
 

@@ -15,8 +15,11 @@ from sapwood.cli import model_file, telling
 from sapwood.cli.failures import SIGNALLED, usage_error
 from sapwood.cli.watching import watcher
 from sapwood.prequential.files.checkpoint import Checkpoint
+from sapwood.prequential.files.lock import locked
 from sapwood.prequential.files.writing import WriteError, writing
+from sapwood.prequential.settings import FileSettings
 from sapwood.reading.encoding.target import Task
+from sapwood.reading.paths import check_paths
 from sapwood.stream import EvaluationResult, Source, StopRequest, evaluate, open_source
 
 _KEPT_PREDICTIONS = 10_000  # for the report's pictures
@@ -76,7 +79,11 @@ class Job:
             raise usage_error("a key needs a second source of labels, --labels.", "--key")
 
     def check_places(self) -> None:
-        """Find out now, not after hours of learning, that something cannot be written."""
+        """Find out now, not after hours of learning, that something cannot be written or would be overwritten."""
+        files = FileSettings(self.predictions, self.checkpoint_path, 1, self.resume)
+        written = {"model": self.save, **files.written(), "report": self.report}
+        quarantine = self.source_options["quarantine"]
+        check_paths({"source": self.source, "labels": self.labels}, {**written, "quarantine file": quarantine})
         for path in (self.save, self.predictions, self.report, self.checkpoint_path):
             if path is not None and not path.absolute().parent.is_dir():
                 raise FileNotFoundError(2, "the folder does not exist", os.fspath(path))
@@ -101,7 +108,8 @@ class Job:
 def learn_stream(job: Job, *, json: bool, quiet: bool) -> None:
     """Run the job, write what was asked for, and say what happened."""
     job.check_places()
-    with StopRequest() as stop:
+    # Not those of `evaluate`, which locks its own.
+    with StopRequest() as stop, locked([job.save, job.report, job.source_options["quarantine"]]):
         before = Checkpoint.read(job.checkpoint_path) if job.resume and job.checkpoint_path is not None else None
         with stop.reading():
             source = _open(job, before)
@@ -123,7 +131,7 @@ def _open(job: Job, before: Checkpoint | None) -> Source:
         target=job.key if job.labels is not None else job.target,
         task=None if job.labels is not None else job.task,
         max_rows=job.max_rows,
-        resume=None if before is None else before.header["source"],
+        resume=None if before is None else before.source,
         **job.source_options,
     )
 

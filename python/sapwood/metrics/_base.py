@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood._state import Fields, StateError
 from sapwood.metrics._forecast import ClassForecast, RegressionForecast
 
 Floats = NDArray[np.float64]
@@ -20,7 +21,7 @@ class Metric(ABC, Generic[F, V]):
 
     Subclasses say which numbers they need of each row (``_terms``), how to absorb rows of them in constant memory
     (``_absorb``), and the value of a table of them held whole (``_reduce``), which is what a rolling metric uses.
-    Metrics can be pickled, which is how a checkpoint keeps them.
+    ``state`` and ``restore`` are how a checkpoint keeps a metric, as plain data.
     """
 
     name: ClassVar[str]
@@ -44,6 +45,14 @@ class Metric(ABC, Generic[F, V]):
     def value(self) -> V:
         """The score of all rows so far; NaN where it does not exist."""
 
+    def state(self) -> dict[str, Any]:
+        """What was absorbed so far, as numbers and arrays."""
+        return {"n_rows": self.n_rows}
+
+    def restore(self, fields: Fields) -> None:
+        """Continue from what ``state`` returned."""
+        self.n_rows = fields.integer("n_rows")
+
     def _checked_terms(self, forecast: F) -> Floats:
         if not isinstance(forecast, self.forecast_type):
             raise TypeError(
@@ -54,6 +63,10 @@ class Metric(ABC, Generic[F, V]):
     @abstractmethod
     def _terms(self, forecast: F) -> Floats:
         """The numbers needed of each row, shape (rows, columns)."""
+
+    def _has_width(self, n_columns: int) -> bool:
+        """Whether ``_terms`` can have this many columns."""
+        return n_columns == 1
 
     @abstractmethod
     def _absorb(self, terms: Floats) -> None: ...
@@ -97,6 +110,17 @@ class Rolling(Generic[F, V]):
         """The score of the rows in the window; NaN where it does not exist."""
         return self.metric._reduce(self._held)
 
+    def state(self) -> dict[str, Any]:
+        """The window, as an array."""
+        return {"held": self._held}
+
+    def restore(self, fields: Fields) -> None:
+        """Continue from what ``state`` returned."""
+        held = fields.floats("held", (None, None))
+        if len(held) > self.window or (len(held) and not self.metric._has_width(held.shape[1])):
+            raise StateError(f"{fields.where}.held has shape {held.shape}, which does not suit {self.metric.name}")
+        self._held = held
+
 
 def _widen(terms: Floats, width: int) -> Floats:
     # Only class probabilities can gain columns, and a class not yet known had probability zero.
@@ -117,6 +141,13 @@ class MeanMetric(Metric[F, float]):
 
     def value(self) -> float:
         return self._finish(self._total / self.n_rows) if self.n_rows else float("nan")
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "total": self._total}
+
+    def restore(self, fields: Fields) -> None:
+        super().restore(fields)
+        self._total = fields.number("total")
 
     def _terms(self, forecast: F) -> Floats:
         return self._term(forecast)[:, np.newaxis]

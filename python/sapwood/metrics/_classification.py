@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood._state import Fields
 from sapwood.metrics._base import MeanMetric, Metric, add_in_order
 from sapwood.metrics._forecast import ClassForecast
 
@@ -80,6 +81,16 @@ class Brier(Metric[ClassForecast, float]):
     def value(self) -> float:
         return _brier(self._total / self.n_rows, self._n_classes) if self.n_rows else float("nan")
 
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "total": self._total, "n_classes": self._n_classes}
+
+    def restore(self, fields: Fields) -> None:
+        super().restore(fields)
+        self._total, self._n_classes = fields.number("total"), fields.integer("n_classes")
+
+    def _has_width(self, n_columns: int) -> bool:
+        return n_columns == 2
+
     def _terms(self, forecast: ClassForecast) -> Floats:
         rows, n_classes = forecast.proba.shape
         gap = forecast.proba.copy()
@@ -131,6 +142,16 @@ class Ece(Metric[ClassForecast, float]):
 
     def value(self) -> float:
         return _ece(self._sums)
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "sums": self._sums}
+
+    def restore(self, fields: Fields) -> None:
+        super().restore(fields)
+        self._sums = fields.floats("sums", (self.n_bins, 3))
+
+    def _has_width(self, n_columns: int) -> bool:
+        return n_columns == 2
 
     def reliability(self) -> tuple[Floats, Floats, Floats]:
         """(mean confidence, accuracy, rows) of every bin; the first two are NaN in an empty bin."""

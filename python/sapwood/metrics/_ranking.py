@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood._state import Fields
 from sapwood.metrics._base import Metric
 from sapwood.metrics._forecast import ClassForecast
 from sapwood.metrics._roc import (
@@ -53,6 +54,16 @@ class _RankingMetric(Metric[ClassForecast, float]):
 
     def value(self) -> float:
         return _over_classes([self._of_counts(*table.astype(np.float64)) for table in self._counts])
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "counts": self._counts}
+
+    def restore(self, fields: Fields) -> None:
+        super().restore(fields)
+        self._counts = fields.integers("counts", (None, 2, _N_BINS), minimum=0)
+
+    def _has_width(self, n_columns: int) -> bool:
+        return n_columns >= 2
 
     def error_bound(self) -> float:
         """The value without bins is no further than this from :meth:`value` (0 if all scores in a bin are equal)."""

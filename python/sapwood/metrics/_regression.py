@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood._state import Fields
 from sapwood.metrics._base import MeanMetric, Metric
 from sapwood.metrics._forecast import RegressionForecast
 
@@ -176,6 +177,13 @@ class PitHistogram(Metric[RegressionForecast, Floats]):
 
     def value(self) -> Floats:
         return self._density(self._counts)
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "counts": self._counts}
+
+    def restore(self, fields: Fields) -> None:
+        super().restore(fields)
+        self._counts = fields.floats("counts", (self.n_bins,))
 
     def _terms(self, forecast: RegressionForecast) -> Floats:
         return forecast.pit[:, np.newaxis]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from sapwood._state import Fields
 from sapwood.metrics._base import Metric, Rolling
 from sapwood.metrics._classification import Accuracy, Brier, Ece, LogLoss
 from sapwood.metrics._forecast import ClassForecast, RegressionForecast
@@ -76,3 +77,16 @@ class Scoreboard:
     def rolling(self) -> dict[str, float]:
         """Every metric over the last ``window`` rows."""
         return {name: metric.value() for name, metric in self._rolling.items()}
+
+    def state(self) -> dict[str, Any]:
+        """What every metric has absorbed, as plain data."""
+        return {
+            "overall": {name: metric.state() for name, metric in self._overall.items()},
+            "rolling": {name: metric.state() for name, metric in self._rolling.items()},
+        }
+
+    def restore(self, fields: Fields) -> None:
+        """Continue from what ``state`` returned."""
+        for name in self._overall:
+            self._overall[name].restore(fields.part("overall").part(name))
+            self._rolling[name].restore(fields.part("rolling").part(name))

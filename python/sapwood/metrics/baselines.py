@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
+from sapwood._state import Fields, StateError
 from sapwood.metrics._forecast import LEVELS90, ClassForecast, RegressionForecast
 from sapwood.metrics._student_t import crps_student_t, ln_density_student_t
 
@@ -96,6 +98,17 @@ class RegressionBaseline(ABC):
             square *= (_DF + 1.0) / (_DF + square / self._square_scale) if self._square_scale else 1.0
         self._square_scale += (square - self._square_scale) / min(self._n_errors, _SCALE_MEMORY)
 
+    def state(self) -> dict[str, Any]:
+        """What was learned so far, as plain numbers."""
+        return {"n_targets": self._n_targets, "n_errors": self._n_errors, "square_scale": self._square_scale}
+
+    def restore(self, fields: Fields) -> None:
+        """Continue from what ``state`` returned."""
+        self._n_targets, self._n_errors = fields.integer("n_targets"), fields.integer("n_errors")
+        self._square_scale = fields.number("square_scale")
+        if not self._square_scale >= 0.0:
+            raise StateError(f"{fields.where}.square_scale is {self._square_scale}; it must not be negative")
+
 
 class NoChange(RegressionBaseline):
     """The next target is the last one.
@@ -118,6 +131,13 @@ class NoChange(RegressionBaseline):
     def _observe(self, target: float) -> None:
         self._last = target
 
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "last": self._last}
+
+    def restore(self, fields: Fields) -> None:
+        super().restore(fields)
+        self._last = fields.number("last")
+
 
 class RunningMean(RegressionBaseline):
     """The next target is the mean of all so far.
@@ -139,6 +159,13 @@ class RunningMean(RegressionBaseline):
 
     def _observe(self, target: float) -> None:
         self._mean += (target - self._mean) / self._n_targets
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "mean": self._mean}
+
+    def restore(self, fields: Fields) -> None:
+        super().restore(fields)
+        self._mean = fields.number("mean")
 
 
 class ClassBaseline(ABC):
@@ -174,6 +201,17 @@ class ClassBaseline(ABC):
         proba, label = self._forecast(counts[n_learned], labels, n_learned)
         self._counts = counts[-1]
         return ClassForecast(y=ahead, proba=proba, label=label)
+
+    def state(self) -> dict[str, Any]:
+        """What was learned so far, as plain data."""
+        return {"counts": self._counts}
+
+    def restore(self, fields: Fields) -> None:
+        """Continue from what ``state`` returned."""
+        counts = fields.floats("counts", (None,))
+        if not len(counts) or not (counts >= 0.0).all():
+            raise StateError(f"{fields.where}.counts must hold at least one class and no negative count")
+        self._counts = counts
 
     @abstractmethod
     def _forecast(self, counts: Floats, labels: NDArray[np.intp], n_learned: NDArray[np.intp]) -> tuple[Floats, Floats]:
@@ -232,3 +270,13 @@ class NoChangeClass(ClassBaseline):
         proba[rows] *= ((1.0 - repeat) / (1.0 - proba[rows, last[rows]]))[:, np.newaxis]
         proba[rows, last[rows]] = repeat
         return proba, np.maximum(last, 0).astype(np.float64)
+
+    def state(self) -> dict[str, Any]:
+        own = {"last": int(self._last), "n_pairs": int(self._n_pairs), "n_repeats": int(self._n_repeats)}
+        return {**super().state(), **own}
+
+    def restore(self, fields: Fields) -> None:
+        super().restore(fields)
+        self._last = fields.integer("last", _NO_LABEL, self.n_classes - 1)
+        self._n_pairs = fields.integer("n_pairs")
+        self._n_repeats = fields.integer("n_repeats", 0, self._n_pairs)

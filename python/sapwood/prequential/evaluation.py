@@ -135,6 +135,7 @@ def evaluate(
         extra=dict(settings or {}),
     )
     chosen.check(model)
+    chosen.check_paths()
     if isinstance(model, DynamicTreeEstimator):
         _set_lags(model, lags, late=chosen.labels.are_late)
     stop = stop or StopRequest()

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood._state import Fields, StateError
 from sapwood.prequential.settings import LabelSettings
-from sapwood.reading.chunk import Chunk, skip_rows
+from sapwood.reading.chunk import Chunk
 from sapwood.reading.encoding.target import Target, Task
 from sapwood.reading.errors import SourceError, unknown_column
+from sapwood.reading.fingerprint import Fingerprint
 from sapwood.reading.opening import DEFAULT_TARGET, open_reader
 from sapwood.reading.source import SCHEMA_ROWS
-
-_INITIAL_STATE: dict[str, Any] = {"n_read": 0, "n_unlabelled": 0, "unmatched": []}
 
 
 class LateLabels:
@@ -30,7 +30,6 @@ class LateLabels:
     """
 
     def __init__(self, settings: LabelSettings, task: Task, state: dict[str, Any] | None = None) -> None:
-        state = state or _INITIAL_STATE
         key = settings.key
         self._reader, found = open_reader(settings.spec, settings.target, None, SCHEMA_ROWS)
         label = self._reader.label
@@ -40,9 +39,9 @@ class LateLabels:
                 raise unknown_column(column, role, self._reader.names, label)
         self.target = name
         self._delay, self._wait = settings.delay, settings.wait
-        self._n_read: int = state["n_read"]
-        self._n_unlabelled: int = state["n_unlabelled"]
-        self._unmatched: dict[Any, tuple[int, Any]] = {key: (entry, value) for key, entry, value in state["unmatched"]}
+        self._n_read = 0
+        self._n_unlabelled = 0
+        self._unmatched: dict[Any, tuple[int, Any]] = {}
         wanted = [name] if key is None else [key, name]
         chunks = self._reader.chunks(0, wanted)
         head = next(chunks, None)
@@ -51,7 +50,14 @@ class LateLabels:
         first = head.slice(0, SCHEMA_ROWS)
         self._label = Target.infer(name, [first.columns[name]], task, False, label)
         self._key = None if key is None else Target.infer(key, [first.columns[key]], None, False, label)
-        self._entries = self._read(skip_rows(chain([head], chunks), self._n_read), self._n_read)
+        # The fingerprint of all chunks before the current one, whose first entry is number `_first`.
+        self._fingerprint = Fingerprint(wanted)
+        self._current: Chunk | None = None
+        self._first = 0
+        self._chunks = chain([head], chunks)
+        if state is not None:
+            self._restore(Fields(state, "checkpoint.late"))
+        self._entries = self._read()
 
     @property
     def has_key(self) -> bool:
@@ -86,9 +92,48 @@ class LateLabels:
         for key in [key for key, (entry, _) in self._unmatched.items() if entry < before]:
             del self._unmatched[key]
 
-    def _read(self, chunks: Iterator[Chunk], first: int) -> Iterator[tuple[int, Any, Any]]:
+    def _next_chunk(self) -> Chunk | None:
+        """Read the next chunk, now that all entries of the current one have been read."""
+        if self._current is not None:
+            self._fingerprint = self._fingerprint.extended([self._current])
+            self._first += self._current.n_rows
+        self._current = next(self._chunks, None)
+        return self._current
+
+    def _restore(self, fields: Fields) -> None:
+        """Read again what was read before, compare it, and continue after it."""
+        n_read, digest = fields.integer("n_read"), fields.text("fingerprint")
+        self._n_unlabelled = fields.integer("n_unlabelled")
+        for entry in fields.items("unmatched"):
+            if not isinstance(entry, list) or len(entry) != 3 or not _is_entry(*entry):
+                raise StateError(f"{fields.where}.unmatched holds {entry!r:.60}, which is not a key, number and label")
+            self._unmatched[entry[0]] = (entry[1], entry[2])
+        while self._first + (0 if self._current is None else self._current.n_rows) < n_read:
+            if self._next_chunk() is None:
+                break
+        self._n_read = n_read
+        if self._first_missing() or self._digest() != digest:
+            label = self._reader.label
+            raise SourceError(
+                f"{label}: its first {n_read} labels are not those that the run to be resumed had read; put back the "
+                "data that it was started with, or start again without resuming, with other output files",
+                file=label,
+            )
+
+    def _first_missing(self) -> bool:
+        return self._n_read > self._first + (0 if self._current is None else self._current.n_rows)
+
+    def _digest(self) -> str:
+        """Return the fingerprint of the entries read so far."""
+        if self._current is None:
+            return self._fingerprint.digest()
+        return self._fingerprint.extended([self._current.slice(0, self._n_read - self._first)]).digest()
+
+    def _read(self) -> Iterator[tuple[int, Any, Any]]:
         """Yield entries as number, key and label; the label is None if it or the key is unusable."""
-        for chunk in chunks:
+        done = self._n_read - self._first  # of the current chunk, in a resumed run
+        while (chunk := self._current if done else self._next_chunk()) is not None:
+            chunk, first, done = chunk.slice(done, chunk.n_rows), self._first + done, 0
             values, faults = self._label.parse(chunk.columns[self._label.name])
             numbers = first + chunk.offsets()
             keys: NDArray[Any] = numbers
@@ -98,13 +143,22 @@ class LateLabels:
             bad = np.logical_or.reduce([np.zeros(len(values), dtype=bool), *(fault.bad for fault in faults)])
             entries = zip(numbers.tolist(), keys.tolist(), values.tolist(), bad.tolist(), strict=True)
             yield from ((number, key, None if unusable else value) for number, key, value, unusable in entries)
-            first += chunk.n_rows
 
     def state(self) -> dict[str, Any]:
         """Return the state to resume from, as JSON values."""
         unmatched = [[key, *rest] for key, rest in self._unmatched.items()]
-        return {"n_read": self._n_read, "n_unlabelled": self._n_unlabelled, "unmatched": unmatched}
+        return {
+            "n_read": self._n_read,
+            "n_unlabelled": self._n_unlabelled,
+            "unmatched": unmatched,
+            "fingerprint": self._digest(),
+        }
 
     def close(self) -> None:
         """Close the files."""
         self._reader.close()
+
+
+def _is_entry(key: Any, number: Any, value: Any) -> bool:
+    plain = (bool, int, float, str)
+    return isinstance(key, plain) and isinstance(value, plain) and type(number) is int and number >= 0

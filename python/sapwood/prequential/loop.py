@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from sapwood._labels import LabelBook
+from sapwood._state import Fields, StateError
 from sapwood.prequential.files.predictions import PredictionFile
 from sapwood.prequential.label_queue import LabelQueue, plan
 from sapwood.prequential.learners import Learner
-from sapwood.prequential.recent_predictions import RecentPredictions, file_columns, prediction_columns
+from sapwood.prequential.recent_predictions import RecentPredictions, check_codes, file_columns, prediction_columns
 from sapwood.prequential.rows import Rows
 from sapwood.prequential.run_history import RunHistory
 from sapwood.prequential.scoring import Scoring
@@ -33,8 +33,11 @@ class PrequentialLoop:
     scoring : Scoring
     settings : ScoreSettings
     n_inputs : int
+
+    Attributes
+    ----------
     predictions : PredictionFile or None
-        The file that receives the predictions of all rows.
+        The file that receives the predictions of all rows. None until it is set.
     """
 
     def __init__(
@@ -45,14 +48,13 @@ class PrequentialLoop:
         settings: ScoreSettings,
         *,
         n_inputs: int,
-        predictions: PredictionFile | None,
     ) -> None:
         self.model = model
         self.learner = learner
         self.scoring = scoring
         self.history = RunHistory(settings.spacing)
         self.recent = RecentPredictions(settings.keep)
-        self.predictions = predictions
+        self.predictions: PredictionFile | None = None
         self.n_rows = 0
         self.n_learned = 0
         self.engine_seconds = 0.0
@@ -109,21 +111,28 @@ class PrequentialLoop:
             self.n_learned += len(rest)
 
     def state(self) -> dict[str, Any]:
-        """Return what a checkpoint needs besides the model."""
+        """Return what a checkpoint needs besides the model, as plain data."""
         return {
-            "scoring": self.scoring,
-            "history": self.history,
-            "waiting": self._queue.waiting,
-            "recent": self.recent.blocks,
+            "scoring": self.scoring.state(),
+            "history": self.history.state(),
+            "waiting": self._queue.waiting.state(),
+            "recent": self.recent.state(),
             "n_rows": self.n_rows,
             "n_learned": self.n_learned,
             "engine_seconds": self.engine_seconds,
         }
 
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from what `state` returned."""
-        self.scoring, self.history = state["scoring"], state["history"]
-        self._queue.waiting = state["waiting"]
-        self.recent.blocks = state["recent"]
-        self.n_rows, self.n_learned = state["n_rows"], state["n_learned"]
-        self.engine_seconds = state["engine_seconds"]
+    def restore(self, fields: Fields, book: LabelBook) -> None:
+        """Continue from what `state` returned; the model is restored already."""
+        task = self.scoring.task
+        self.scoring.restore(fields.part("scoring"))
+        self.history.restore(fields.part("history"), self.scoring, self.model)
+        self.recent.restore(fields.part("recent"), task, len(book))
+        waiting = Rows.restore(fields.part("waiting"), self._queue.waiting.x.shape[1])
+        if np.isnan(waiting.y).any() or (np.diff(waiting.arrival) < 0).any():
+            raise StateError(f"{fields.where}.waiting holds rows without a label, or out of order")
+        if task == "classification":
+            check_codes(waiting.y, len(book), f"{fields.where}.waiting.y")
+        self._queue.waiting = waiting
+        self.n_rows, self.n_learned = fields.integer("n_rows"), fields.integer("n_learned")
+        self.engine_seconds = fields.number("engine_seconds")

@@ -8,12 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood._labels import LabelBook
+from sapwood._state import Fields, StateError
 from sapwood.metrics import RegressionForecast
 from sapwood.prequential.learners import LearnerForecast
 from sapwood.prequential.rows import Floats, Rows
+from sapwood.reading.encoding.target import Task
 
 Columns = dict[str, NDArray[Any]]
 
+_REGRESSION_COLUMNS = ("y", "mean", "std", "epistemic_std", "lower", "upper", "ln_density", "pit")
+_CLASS_COLUMNS = ("y", "prediction", "ln_density")
 _FILE_COLUMNS = ("row", "y", "mean", "std", "lower", "upper", "ln_density")
 
 
@@ -47,6 +51,34 @@ class RecentPredictions:
             whole = np.concatenate(parts)
             joined[name] = whole if self._capacity is None else whole[max(0, len(whole) - self._capacity) :]
         return joined
+
+    def state(self) -> dict[str, Any]:
+        """Return the rows kept, for a checkpoint, as one array per column."""
+        return dict(self.columns())
+
+    def restore(self, fields: Fields, task: Task, n_classes: int) -> None:
+        """Continue from what `state` returned."""
+        if "row" not in fields:
+            self.blocks = []
+            return
+        rows = fields.integers("row", (None,), minimum=0)
+        block: Columns = {"row": rows}
+        for name in _REGRESSION_COLUMNS if task == "regression" else _CLASS_COLUMNS:
+            block[name] = fields.floats(name, (len(rows),))
+        if task == "classification":
+            block["proba"] = fields.floats("proba", (len(rows), None))
+            if block["proba"].shape[1] > n_classes:
+                raise StateError(f"{fields.where}.proba has more columns than there are classes")
+            for name in ("y", "prediction"):
+                check_codes(block[name], n_classes, f"{fields.where}.{name}")
+        self.blocks = [block]
+
+
+def check_codes(codes: Floats, n_classes: int, where: str) -> None:
+    """Raise StateError unless all are codes of classes, or NaN."""
+    known = codes[~np.isnan(codes)]
+    if not ((known >= 0) & (known < n_classes) & (known == np.floor(known))).all():
+        raise StateError(f"{where} holds a number that is not the code of one of the {n_classes} classes")
 
 
 def prediction_columns(made: LearnerForecast, test: Rows) -> Columns:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood._state import Fields, StateError
+
 Floats = NDArray[np.float64]
 
 
@@ -46,6 +48,20 @@ class Rows:
             np.concatenate([self.source_row, more.source_row]),
             np.concatenate([self.arrival, more.arrival]),
         )
+
+    def state(self) -> dict[str, Any]:
+        """Return the rows as arrays for a checkpoint."""
+        return {"x": self.x, "y": self.y, "source_row": self.source_row, "arrival": self.arrival}
+
+    @classmethod
+    def restore(cls, fields: Fields, n_inputs: int) -> Rows:
+        """Return the rows of which `state` was made."""
+        x = fields.floats("x", (None, n_inputs))
+        shape = (len(x),)
+        if np.isinf(x).any():
+            raise StateError(f"{fields.where}.x holds an infinite input")
+        source_row = fields.integers("source_row", shape, minimum=0)
+        return cls(x, fields.floats("y", shape), source_row, fields.integers("arrival", shape, minimum=0))
 
     @classmethod
     def empty(cls, n_inputs: int) -> Rows:

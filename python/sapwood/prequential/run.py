@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,18 +13,21 @@ import numpy as np
 
 from sapwood._base import DynamicTreeEstimator
 from sapwood._classifier import DynamicTreeClassifier
-from sapwood._files import from_bytes, to_bytes
+from sapwood._files import _labels_from, _plain_labels, from_bytes, to_bytes
 from sapwood._fitted import fitted, is_fitted, set_fitted
 from sapwood._labels import LabelBook
 from sapwood._regressor import DynamicTreeRegressor
-from sapwood.prequential.files.checkpoint import Checkpoint, dump_state, load_state
-from sapwood.prequential.files.predictions import open_predictions
+from sapwood._state import Fields, StateError
+from sapwood.prequential.files.checkpoint import Checkpoint, refusing_crafted_state
+from sapwood.prequential.files.lock import locked
+from sapwood.prequential.files.predictions import check_file_state, open_predictions
 from sapwood.prequential.late_labels import LateLabels
 from sapwood.prequential.learners import EngineLearner, Learner, learner_for
 from sapwood.prequential.loop import PrequentialLoop
-from sapwood.prequential.recent_predictions import result_columns
+from sapwood.prequential.recent_predictions import check_codes, result_columns
 from sapwood.prequential.result import EvaluationResult, Timings
 from sapwood.prequential.row_feed import RowFeed
+from sapwood.prequential.rows import Rows
 from sapwood.prequential.scoring import Scoring
 from sapwood.prequential.settings import FilePath, Settings, check_unchanged
 from sapwood.prequential.stopping import StopRequest
@@ -152,16 +155,19 @@ class Run:
 
     def _write_checkpoint(self, path: FilePath) -> None:
         predictions, feed = self._loop.predictions, self._feed
-        header = {
+        content = {
             "settings": self._record,
             "predictions": None if predictions is None else predictions.sync(),
             "source": self._source.state(),
+            "late": None if feed.late is None else feed.late.state(),
             "n_read": feed.n_read,
+            "held": feed.held.state(),
+            "book": _plain_labels(feed.book),
+            "loop": self._loop.state(),
             "seconds": self._seconds(),
-            **({} if feed.late is None else {"late": feed.late.state()}),
+            "model": to_bytes(self._model),
         }
-        state = {"loop": self._loop.state(), "held": feed.held, "book": (feed.book.classes, feed.book.codes)}
-        Checkpoint(header, {"model": to_bytes(self._model), "state": dump_state(state)}).write(path)
+        Checkpoint(content).write(path)
 
     def _seconds(self) -> float:
         return self._seconds_before + time.perf_counter() - self._began
@@ -202,50 +208,49 @@ class Run:
 def open_run(model: Any, settings: Settings, stop: StopRequest) -> Iterator[Run]:
     """Open the source and the files of a run, restore it if it is to be resumed, and close everything at the end."""
     record = settings.record(model)
-    checkpoint = _read_checkpoint(settings, record)
     with ExitStack() as cleanup:
+        cleanup.enter_context(locked(settings.locked_paths()))
+        checkpoint = _read_checkpoint(settings, record)
         with stop.reading():
             source = _open_source(settings, checkpoint)
         if source is not settings.source.spec:
             cleanup.callback(source.close)
         late = None
         if settings.labels.spec is not None:
-            late = LateLabels(settings.labels, settings.task, None if checkpoint is None else checkpoint.header["late"])
+            with stop.reading(), _reading_state(settings):
+                before = None if checkpoint is None else Fields(checkpoint.content, "checkpoint").raw("late")
+                if checkpoint is not None and before is None:
+                    raise StateError("checkpoint.late is null, but there is a source of labels")
+                late = LateLabels(settings.labels, settings.task, before)
             cleanup.callback(late.close)
         learner = learner_for(model, settings.task, source.feature_names, crps="crps" in settings.scores.metrics)
-        state = None
         if checkpoint is None:
             feed = RowFeed(source, settings.task, settings.labels.delay, late, _labels_of(model))
             _start(learner, feed, settings, record, stop)
         else:
-            state = load_state(checkpoint.blobs["state"])
-            feed = RowFeed(
-                source,
-                settings.task,
-                settings.labels.delay,
-                late,
-                LabelBook(*state["book"]),
-                n_read=checkpoint.header["n_read"],
-                held=state["held"],
-            )
-            _restore_model(model, checkpoint.blobs["model"])
-        predictions = None
-        if settings.files.predictions is not None:
-            file_state = None if checkpoint is None else checkpoint.header["predictions"]
-            predictions = open_predictions(settings.files.predictions, file_state)
+            with _reading_state(settings):
+                feed = _restore_feed(checkpoint, source, settings, late)
+                _restore_model(model, Fields(checkpoint.content, "checkpoint").data("model"), feed)
         loop = PrequentialLoop(
             model,
             learner,
             Scoring(settings.task, settings.scores.metrics, settings.scores.window, max(1, len(feed.book))),
             settings.scores,
             n_inputs=len(source.feature_names),
-            predictions=predictions,
         )
-        if state is not None:
-            loop.restore(state["loop"])
-        seconds_before = 0.0 if checkpoint is None else float(checkpoint.header["seconds"])
+        seconds_before, file_state = 0.0, None
+        if checkpoint is not None:
+            with _reading_state(settings):
+                fields = Fields(checkpoint.content, "checkpoint")
+                loop.restore(fields.part("loop"), feed.book)
+                seconds_before = fields.number("seconds")
+                file_state = fields.raw("predictions")
+                check_file_state(file_state, wanted=settings.files.predictions is not None)
+        # Last, since it drops the rows after the checkpoint: everything else in the checkpoint has proved usable.
+        if settings.files.predictions is not None:
+            loop.predictions = predictions = open_predictions(settings.files.predictions, file_state)
         run = Run(model, settings, record, feed, loop, seconds_before)
-        if predictions is not None:
+        if loop.predictions is not None:
             cleanup.callback(lambda: predictions.close(finished=run.finished))
         yield run
 
@@ -256,26 +261,38 @@ def _read_checkpoint(settings: Settings, record: dict[str, Any]) -> Checkpoint |
         return None
     checkpoint = Checkpoint.read(path)
     if checkpoint is not None:
-        check_unchanged(checkpoint.header["settings"], record, os.fspath(path))
+        check_unchanged(checkpoint.content["settings"], record, os.fspath(path))
     return checkpoint
+
+
+def _reading_state(settings: Settings) -> AbstractContextManager[None]:
+    """Refuse a crafted checkpoint by its name. Without one, there is no state to read."""
+    return nullcontext() if settings.files.checkpoint is None else refusing_crafted_state(settings.files.checkpoint)
 
 
 def _open_source(settings: Settings, checkpoint: Checkpoint | None) -> Source:
     spec, labels = settings.source.spec, settings.labels
     if isinstance(spec, Source):
-        if checkpoint is not None and spec.position != (expected := checkpoint.header["source"]["position"]):
-            raise ValueError(
-                f"the source is at row {spec.position} and the checkpoint at row {expected}; pass what the source was "
-                "opened from, or open it with resume="
-            )
+        if checkpoint is not None:
+            _check_position(spec, checkpoint)
         return spec
     options = dict(settings.source.options)
     if labels.spec is None:
         options = {"target": labels.target, "task": settings.task, **options}
     elif labels.key is not None:
         options = {"target": labels.key, **options}
-    state = None if checkpoint is None else checkpoint.header["source"]
+    state = None if checkpoint is None else checkpoint.source
     return open_source(spec, max_rows=settings.source.max_rows, resume=state, **options)
+
+
+def _check_position(source: Source, checkpoint: Checkpoint) -> None:
+    """Refuse a source that its owner opened elsewhere than at the checkpoint, or from other data."""
+    expected, found = checkpoint.source, source.state()
+    if any(expected.get(name) != found[name] for name in ("start", "position", "fingerprint")):
+        raise ValueError(
+            f"the source is at row {source.position}, the checkpoint at row {expected.get('position')!r:.20}, and the "
+            "rows before them must be the same; pass what the source was opened from, or open it with resume="
+        )
 
 
 def _labels_of(model: Any) -> LabelBook:
@@ -296,8 +313,29 @@ def _start(learner: Learner, feed: RowFeed, settings: Settings, record: dict[str
         learner.start(len(names), named, feed.book)
 
 
-def _restore_model(model: Any, data: bytes) -> None:
-    set_fitted(model, fitted(from_bytes(data, _ESTIMATORS)))
+def _restore_feed(checkpoint: Checkpoint, source: Source, settings: Settings, late: LateLabels | None) -> RowFeed:
+    fields = Fields(checkpoint.content, "checkpoint")
+    try:
+        book = _labels_from(fields.raw("book"))
+    except (ValueError, TypeError, KeyError, OverflowError) as error:
+        raise StateError(f"checkpoint.book is not a list of classes ({error})") from error
+    if book is None:
+        raise StateError("checkpoint.book is missing")
+    held = Rows.restore(fields.part("held"), len(source.feature_names))
+    if settings.task == "classification":
+        check_codes(held.y, len(book), "checkpoint.held.y")
+    n_read = fields.integer("n_read", len(held))
+    return RowFeed(source, settings.task, settings.labels.delay, late, book, n_read=n_read, held=held)
+
+
+def _restore_model(model: Any, data: bytes, feed: RowFeed) -> None:
+    state = fitted(from_bytes(data, _ESTIMATORS))
+    core = state.model
+    if core.task != feed.task or core.n_inputs != len(feed.source.feature_names):
+        raise StateError("checkpoint.model is of another task, or has another number of inputs than the source")
+    if core.n_classes > len(feed.book):
+        raise StateError("checkpoint.model has more classes than checkpoint.book")
+    set_fitted(model, state)
 
 
 def _is_nameless(spec: Any) -> bool:

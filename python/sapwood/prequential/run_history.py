@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sapwood import _views
 from sapwood._base import DynamicTreeEstimator
 from sapwood._fitted import native
+from sapwood._state import Fields, StateError
 from sapwood.prequential.result import MODEL, Beliefs, PoolHistory
 from sapwood.prequential.scoring import Scoring
 
@@ -54,6 +55,19 @@ class Thinned(Generic[Record]):
         longer.rows, longer.records = [*self.rows, row], [*self.records, record]
         return longer
 
+    def state(self) -> dict[str, Any]:
+        """Return spacing and rows for a checkpoint; the records are for their owner to add."""
+        return {"spacing": self.spacing, "rows": np.array(self.rows, dtype=np.int64)}
+
+    def restore(self, fields: Fields, records: list[Record]) -> None:
+        """Continue from what `state` returned."""
+        rows = fields.integers("rows", (len(records),), minimum=0)
+        spacing = fields.integer("spacing", 1)
+        doublings, rest = divmod(spacing, self.spacing)
+        if len(rows) > self.capacity or (np.diff(rows) <= 0).any() or rest or doublings & (doublings - 1):
+            raise StateError(f"{fields.where} has rows or a spacing that no run records")
+        self.spacing, self.rows, self.records = spacing, rows.tolist(), records
+
 
 class PoolSummary(NamedTuple):
     """A pool in brief: its size, and where its observations lie along each input, of shape (`_PLACES`, p)."""
@@ -63,7 +77,7 @@ class PoolSummary(NamedTuple):
 
 
 class RunHistory:
-    """Scores, beliefs and pools recorded during a run. It is pickled into checkpoints."""
+    """Scores, beliefs and pools recorded during a run."""
 
     def __init__(self, spacing: int) -> None:
         self._scores: Thinned[Floats] = Thinned(spacing, _MAX_SCORES)
@@ -97,6 +111,28 @@ class RunHistory:
                 last._pools = self._pools.with_last(row, _pool(model))
         return last
 
+    def state(self) -> dict[str, Any]:
+        """Return the state for a checkpoint, as plain data."""
+        pools = self._pools.records
+        return {
+            "scores": {**self._scores.state(), "records": _stack(self._scores.records)},
+            "beliefs": {**self._beliefs.state(), "records": _stack(self._beliefs.records)},
+            "pools": {
+                **self._pools.state(),
+                "n_active": np.array([pool.n_active for pool in pools], dtype=np.int64),
+                "places": _stack([pool.places for pool in pools]),
+            },
+        }
+
+    def restore(self, fields: Fields, scoring: Scoring, model: Any) -> None:
+        """Continue from what `state` returned; `model` is as it was then."""
+        scores, beliefs, pools = (fields.part(name) for name in ("scores", "beliefs", "pools"))
+        self._scores.restore(scores, _unstack(scores, "records", scoring.values().shape))
+        self._beliefs.restore(beliefs, _unstack(beliefs, "records", (5 + native(model).n_members,)))
+        places = _unstack(pools, "places", (_PLACES, native(model).n_inputs))
+        n_active = pools.integers("n_active", (len(places),), minimum=0).tolist()
+        self._pools.restore(pools, [PoolSummary(n, at) for n, at in zip(n_active, places, strict=True)])
+
     def scores(self, scoring: Scoring) -> dict[str, NDArray[Any]]:
         """Return the tidy table of scores."""
         rows = self._scores.rows
@@ -127,6 +163,18 @@ class RunHistory:
             np.array([pool.n_active for pool in pools], dtype=np.int64),
             np.array([pool.places for pool in pools]).reshape(len(rows), _PLACES, n_inputs),
         )
+
+
+def _stack(records: list[Floats]) -> Floats:
+    return np.stack(records) if records else np.empty(0)
+
+
+def _unstack(fields: Fields, name: str, shape: tuple[int, ...]) -> list[Floats]:
+    """Return the records that `_stack` joined, each of the given shape."""
+    stacked: Any = fields.raw(name)
+    if isinstance(stacked, np.ndarray) and stacked.shape == (0,):
+        return []
+    return list(fields.floats(name, (None, *shape)))
 
 
 def _members(model: DynamicTreeEstimator) -> tuple[str, ...]:

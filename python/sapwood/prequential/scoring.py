@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood._state import Fields
 from sapwood.metrics import ClassForecast, Ece, PitHistogram, RegressionForecast, Scoreboard
 from sapwood.metrics.baselines import (
     ClassBaseline,
@@ -26,7 +28,7 @@ _PIT_BINS = 100
 
 
 class Scoring:
-    """Metrics of the model and of the baselines, on exactly the same rows. It is pickled into checkpoints."""
+    """Metrics of the model and of the baselines, on exactly the same rows."""
 
     def __init__(self, task: Task, metrics: tuple[str, ...], window: int, n_classes: int) -> None:
         self.task: Task = task
@@ -93,6 +95,21 @@ class Scoring:
     def reliability(self) -> Floats | None:
         """Return mean confidence, accuracy and number of rows, by bins of confidence."""
         return None if self._reliability is None else np.column_stack(self._reliability.reliability())
+
+    def state(self) -> dict[str, Any]:
+        """Return the state for a checkpoint, as plain data."""
+        return {name: part.state() for name, part in self._parts().items()}
+
+    def restore(self, fields: Fields) -> None:
+        """Continue from what `state` returned."""
+        for name, part in self._parts().items():
+            part.restore(fields.part(name))
+
+    def _parts(self) -> dict[str, Any]:
+        parts: dict[str, Any] = {f"board {name}": board for name, board in self._boards.items()}
+        parts |= {f"baseline {name}": baseline for name, baseline in self._baselines.items()}
+        parts |= {} if self._pit is None else {"pit": self._pit}
+        return parts if self._reliability is None else {**parts, "reliability": self._reliability}
 
 
 def _with_targets(forecast: Forecast, y: Floats) -> Forecast:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sapwood._base import DynamicTreeEstimator
 from sapwood._files import _plain_param
 from sapwood.metrics import CLASSIFICATION_METRICS, METRICS, REGRESSION_METRICS
+from sapwood.prequential.files.checkpoint import checkpoint_paths
+from sapwood.prequential.files.predictions import predictions_paths
 from sapwood.reading.encoding.target import Task
 from sapwood.reading.errors import SourceError
+from sapwood.reading.paths import check_paths
+from sapwood.reading.source import Source
 
 FilePath = str | os.PathLike[str]
 
@@ -67,6 +72,13 @@ class FileSettings:
     checkpoint_every: int
     resume: bool
 
+    def written(self) -> dict[str, Path]:
+        """Return the files that a run writes, by role, including those it makes itself beside them."""
+        return {
+            **({} if self.predictions is None else predictions_paths(Path(self.predictions))),
+            **({} if self.checkpoint is None else checkpoint_paths(Path(self.checkpoint))),
+        }
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -95,6 +107,16 @@ class Settings:
             raise ValueError("resume is True, but there is no checkpoint to resume from; name it with checkpoint=")
         if self.files.checkpoint is not None and not isinstance(model, DynamicTreeEstimator):
             raise ValueError("a checkpoint can only be made of a Sapwood model; leave checkpoint out")
+
+    def check_paths(self) -> None:
+        """Raise SourceError if a file would be written over another one of this run."""
+        spec = self.source.spec
+        sources = {"source": spec.files if isinstance(spec, Source) else spec, "labels": self.labels.spec}
+        check_paths(sources, {**self.files.written(), "quarantine file": self.source.options.get("quarantine")})
+
+    def locked_paths(self) -> list[FilePath | None]:
+        """Return the files that no other run may write at the same time."""
+        return [self.files.predictions, self.files.checkpoint, self.source.options.get("quarantine")]
 
     def record(self, model: Any) -> dict[str, Any]:
         """Return everything that must not change when a run is resumed, as JSON values."""
@@ -135,7 +157,11 @@ def check_unchanged(recorded: Mapping[str, Any], now: Mapping[str, Any], path: s
     """Refuse to resume with other settings: the result would match neither."""
     for name, new in now.items():
         old = recorded.get(name)
-        pairs = {f"{name} {inner}": (old.get(inner), new[inner]) for inner in new} if isinstance(old, dict) else None
+        pairs = (
+            {f"{name} {inner}": (old.get(inner), new[inner]) for inner in new}
+            if isinstance(old, dict) and isinstance(new, dict)
+            else None
+        )
         for what, (before, after) in (pairs or {name: (old, new)}).items():
             if before != after:
                 raise SourceError(

@@ -7,8 +7,10 @@ import io
 import os
 from collections import Counter
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, get_args
+from typing import Any, Literal, get_args
 
+from sapwood._disk import OutputFile, sync_folder
+from sapwood._state import Fields, StateError
 from sapwood.reading.chunk import Chunk, Reject
 from sapwood.reading.errors import SourceError
 
@@ -33,7 +35,7 @@ class BadRows:
             )
         self._policy = policy
         self._path = None if quarantine is None else Path(quarantine)
-        self._file: BinaryIO | None = None
+        self._file: OutputFile | None = None
         self._n_bytes = 0
         self._pending: list[tuple[str, bytes]] = []
         self.reasons: Counter[str] = Counter()
@@ -51,9 +53,15 @@ class BadRows:
             return
         n_bytes = 0 if state is None else int(state["quarantine_bytes"])
         try:
-            self._file = open(self._path, "r+b" if n_bytes else "w+b")  # noqa: SIM115 - closed by close()
-            self._file.truncate(n_bytes)
-            self._file.seek(n_bytes)
+            if n_bytes and self._path.stat().st_size < n_bytes:
+                raise SourceError(
+                    f"{self._path}: is shorter than the run to be resumed left it; put it back, or start again "
+                    "without resuming",
+                    file=str(self._path),
+                )
+            self._file = OutputFile.extend(self._path, n_bytes) if n_bytes else OutputFile.create(self._path)
+            if not n_bytes:
+                sync_folder(self._path.absolute().parent)
         except OSError as error:
             raise SourceError(
                 f"{self._path}: cannot write bad rows there ({error.strerror}); name a writable file",
@@ -93,8 +101,7 @@ class BadRows:
     def state(self) -> dict[str, Any]:
         """Return the counts and the length of the quarantine file, flushed to disk."""
         if self._file is not None:
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            self._file.sync()
         return {"reasons": dict(self.reasons), "quarantine_bytes": self._n_bytes}
 
     def close(self) -> None:
@@ -102,6 +109,17 @@ class BadRows:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def check_bad_rows(fields: Fields) -> None:
+    """Raise StateError unless the entries are those of `BadRows.state`."""
+    reasons = fields.part("reasons")
+    counts = fields.raw("reasons")
+    if not all(isinstance(reason, str) for reason in counts):
+        raise StateError(f"{reasons.where} has a reason that is not text")
+    for reason in counts:
+        reasons.integer(reason)
+    fields.integer("quarantine_bytes")
 
 
 def _line(fields: tuple[object, ...]) -> bytes:

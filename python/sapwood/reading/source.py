@@ -6,23 +6,27 @@ import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.reading.bad_rows import BadRows, OnBadRow
+from sapwood._state import Fields, StateError
+from sapwood.reading.bad_rows import BadRows, OnBadRow, check_bad_rows
 from sapwood.reading.chunk import Chunk, Reader
 from sapwood.reading.encoding.schema import Encoded, Roles, Schema
 from sapwood.reading.encoding.target import Task
 from sapwood.reading.errors import SourceError, unknown_column
+from sapwood.reading.fingerprint import Fingerprint
 from sapwood.reading.opening import open_reader
+from sapwood.reading.paths import check_paths
 
 SCHEMA_ROWS = 1000
 """How many of the first rows determine the type of each column, for every batch size and file format."""
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,17 @@ class Batch:
         return len(self.X)
 
 
+@dataclass(frozen=True)
+class _Consumed:
+    """How many rows were consumed, including those before the start, and the fingerprint of those after it.
+
+    One object, so that an interruption never leaves one without the other.
+    """
+
+    position: int
+    fingerprint: Fingerprint
+
+
 class Source:
     """A stream of rows, read once from start to end. Created by :func:`open_source`.
 
@@ -70,14 +85,13 @@ class Source:
         schema: Schema | None,
         batch_rows: int,
         start: int,
-        position: int,
         max_rows: int | None,
+        resume: Resume | None,
     ) -> None:
         self._reader = reader
         self._bad_rows = bad_rows
         self._batch_rows = batch_rows
         self._start = start
-        self._position = position
         self._end = None if max_rows is None else start + max_rows
         self._held: deque[Chunk] = deque()
         repeated = next((name for i, name in enumerate(reader.names) if name in reader.names[:i]), None)
@@ -85,14 +99,40 @@ class Source:
             raise SourceError(f"{reader.label}: two columns are called {repeated!r}; rename one", file=reader.label)
         if schema is None:
             wanted = [*roles.inputs(reader.names, reader.label), *([roles.target] if roles.target else [])]
-            self._chunks = reader.chunks(position, wanted)
+            self._chunks = reader.chunks(start, wanted)
             schema = self._infer(roles)
         else:
             for name in schema.columns:
                 if name not in reader.names:
                     raise unknown_column(name, "required by the schema", reader.names, reader.label)
-            self._chunks = reader.chunks(position, schema.columns)
+            self._chunks = reader.chunks(start, schema.columns)
         self._schema = schema
+        self._consumed = _Consumed(start, Fingerprint(schema.columns))
+        if resume is not None:
+            self._skip_to(resume)
+
+    def _skip_to(self, resume: Resume) -> None:
+        """Read the rows that were consumed before, and refuse to continue if they are not the same."""
+        label, seen = self._reader.label, self._consumed
+        while seen.position < resume.position and (chunk := next(self._chunks, None)) is not None:
+            part = chunk.slice(0, resume.position - seen.position)
+            if part.n_rows < chunk.n_rows:
+                self._held.append(chunk.slice(part.n_rows, chunk.n_rows))
+            seen = _Consumed(seen.position + part.n_rows, seen.fingerprint.extended([part]))
+        remedy = "put back the data that it was started with, or start again without resuming, with other output files"
+        if seen.position < resume.position:
+            raise SourceError(
+                f"{label}: ends after row {seen.position}, but the run to be resumed had read {resume.position} rows; "
+                + remedy,
+                file=label,
+            )
+        if seen.fingerprint.digest() != resume.fingerprint:
+            raise SourceError(
+                f"{label}: its first {resume.position} rows are not those that the run to be resumed had read; "
+                + remedy,
+                file=label,
+            )
+        self._consumed = seen
 
     def _infer(self, roles: Roles) -> Schema:
         first, n_rows = [], 0
@@ -102,7 +142,7 @@ class Source:
             n_rows += chunk.n_rows
         if n_rows == 0:
             label = self._reader.label
-            after = f" after the first {self._position}" if self._position else ""
+            after = f" after the first {self._start}" if self._start else ""
             raise SourceError(f"{label}: has no rows{after}; there is nothing to learn from", file=label)
         return Schema.infer(first, self._reader.names, roles, self._reader.label)
 
@@ -126,7 +166,12 @@ class Source:
     @property
     def position(self) -> int:
         """Number of rows consumed so far, including bad rows: the row number at which the next batch starts."""
-        return self._position
+        return self._consumed.position
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that are read, if the source consists of files."""
+        return list(getattr(self._reader, "paths", ()))
 
     @property
     def n_rows(self) -> int | None:
@@ -140,7 +185,7 @@ class Source:
     def fraction(self) -> float | None:
         """How much has been consumed, from 0 to 1; None if unknown."""
         if self.n_rows:
-            return self._position / self.n_rows
+            return self.position / self.n_rows
         return self._reader.fraction()
 
     @property
@@ -168,7 +213,8 @@ class Source:
         return {
             "format": _FORMAT,
             "start": self._start,
-            "position": self._position,
+            "position": self._consumed.position,
+            "fingerprint": self._consumed.fingerprint.digest(),
             "schema": self._schema.state(),
             "bad": self._bad_rows.state(),
         }
@@ -178,22 +224,25 @@ class Source:
 
     def __next__(self) -> Batch:
         while True:
-            row = self._position
+            row = self.position
             self._bad_rows.begin_batch()
-            parts, n_rows = self._encode_rows(self._rows_wanted())
+            parts, chunks = self._encode_rows(self._rows_wanted())
+            n_rows = sum(chunk.n_rows for chunk in chunks)
             if n_rows == 0:
                 raise StopIteration
+            after = _Consumed(row + n_rows, self._consumed.fingerprint.extended(chunks))
             self._bad_rows.commit_batch()
-            self._position += n_rows
+            self._consumed = after
             if any(len(part.x) for part in parts):  # otherwise all rows of the batch are bad
                 return self._batch(parts, row)
 
     def _rows_wanted(self) -> int:
-        return self._batch_rows if self._end is None else min(self._batch_rows, self._end - self._position)
+        return self._batch_rows if self._end is None else min(self._batch_rows, self._end - self.position)
 
-    def _encode_rows(self, n_wanted: int) -> tuple[list[Encoded], int]:
+    def _encode_rows(self, n_wanted: int) -> tuple[list[Encoded], list[Chunk]]:
         """Encode the next rows, up to `n_wanted` of the source; offsets count from the first of them."""
         parts: list[Encoded] = []
+        chunks: list[Chunk] = []
         n_rows = 0
         while n_rows < n_wanted:
             chunk = self._held.popleft() if self._held else next(self._chunks, None)
@@ -205,8 +254,9 @@ class Source:
             encoded = self._schema.encode(part)
             self._bad_rows.add(part, encoded.rejects)
             parts.append(Encoded(encoded.x, encoded.y, encoded.offsets + n_rows, []))
+            chunks.append(part)
             n_rows += part.n_rows
-        return parts, n_rows
+        return parts, chunks
 
     def _batch(self, parts: list[Encoded], row: int) -> Batch:
         one = len(parts) == 1
@@ -228,6 +278,37 @@ class Source:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+@dataclass(frozen=True)
+class Resume:
+    """The state to resume from, checked."""
+
+    start: int
+    position: int
+    fingerprint: str
+    schema: dict[str, Any]
+    bad: dict[str, Any]
+
+    @classmethod
+    def of(cls, state: dict[str, Any]) -> Resume:
+        """Check what `Source.state` returned, possibly long ago and in a file that others could change."""
+        if not isinstance(state, dict) or state.get("format") != _FORMAT:
+            found = state.get("format") if isinstance(state, dict) else state
+            raise SourceError(f"the state to resume from has format {found!r:.60}; this version reads {_FORMAT}")
+        try:
+            fields = Fields(state, "source")
+            start = fields.integer("start")
+            check_bad_rows(fields.part("bad"))
+            return cls(
+                start,
+                fields.integer("position", start),
+                fields.text("fingerprint"),
+                fields.raw("schema"),
+                fields.raw("bad"),
+            )
+        except StateError as error:
+            raise SourceError(f"the state to resume from cannot be used ({error}); start again without it") from error
 
 
 # The many parameters are the public interface.
@@ -287,7 +368,8 @@ def open_source(
         `drop`, `categorical` and `task` are then ignored.
     resume : dict or None
         ``source.state()`` of an earlier run over the same data: continue from there. It replaces `schema` and
-        `start_row`; the other arguments must be unchanged.
+        `start_row`; the other arguments must be unchanged. The rows before it are read again and compared, by a hash,
+        with those of the earlier run; a source that has changed is refused. Rows may have been added at its end.
 
     Returns
     -------
@@ -322,13 +404,11 @@ def open_source(
     for name, count, minimum in (("batch_rows", batch_rows, 1), ("max_rows", max_rows, 0), ("start_row", start_row, 0)):
         if count is not None and count < minimum:
             raise SourceError(f"{name} is {count}; it must be at least {minimum}")
-    if resume is not None:
-        if resume.get("format") != _FORMAT:
-            raise SourceError(
-                f"the state to resume from has format {resume.get('format')!r}; this version reads {_FORMAT}"
-            )
-        schema = resume["schema"]
+    before = None if resume is None else Resume.of(resume)
+    if before is not None:
+        schema, start_row = before.schema, before.start
     bad_rows = BadRows(on_bad_row, quarantine)
+    check_paths({"source": spec}, {"quarantine file": quarantine})
     reader, target = open_reader(spec, target, delimiter, SCHEMA_ROWS)
     try:
         source = Source(
@@ -337,11 +417,11 @@ def open_source(
             bad_rows=bad_rows,
             schema=None if schema is None else Schema.restore(schema, target),
             batch_rows=batch_rows,
-            start=start_row if resume is None else resume["start"],
-            position=start_row if resume is None else resume["position"],
+            start=start_row,
             max_rows=max_rows,
+            resume=before,
         )
-        bad_rows.start(None if resume is None else resume["bad"])
+        bad_rows.start(None if before is None else before.bad)
     except BaseException:
         reader.close()
         raise

@@ -1,66 +1,56 @@
 """Checkpoints: everything a run needs to continue after a crash, in one file that is replaced atomically.
 
-A file holds a magic number, the SHA-256 of what follows, a JSON header, and blobs. It is written under a temporary
-name, flushed to disk and renamed. The previous checkpoint is kept as ``NAME.previous``, for when the newest is missing
-or damaged.
+A file holds a magic number with the version of the format, the SHA-256 of what follows, and the state of the run as
+plain data (`sapwood._state`): settings, positions, arrays, and the model in the format of model files. There is no
+pickle in it, so that a checkpoint from an untrusted source cannot run code. It is written under a temporary name,
+flushed to disk and renamed. The previous checkpoint is kept as ``NAME.previous``, for when the newest is missing or
+damaged.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
-import json
 import os
-import pickle
-import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sapwood._core import __version__
-from sapwood._files import write_atomically
+from sapwood._disk import replacing, system
+from sapwood._state import Fields, StateError, pack, unpack
+from sapwood.errors import ModelFileError
 from sapwood.prequential.files.writing import writing
 from sapwood.reading.errors import SourceError
 
-_MAGIC = b"SAPWOOD-CHECKPOINT-1\n"
-_LENGTH = struct.Struct("<Q")
+_MAGIC = b"SAPWOOD-CHECKPOINT-"
+_FORMAT = b"2\n"
+_START = len(_MAGIC) + len(_FORMAT) + hashlib.sha256().digest_size
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The contents of a checkpoint file.
+    """The contents of a checkpoint file: JSON values, arrays and bytes, in nested dictionaries and lists."""
 
-    Attributes
-    ----------
-    header : dict
-        Settings, and the state of the source and of the predictions file, as JSON values.
-    blobs : dict from str to bytes
-        The model, and the pickled state of the loop.
-    """
+    content: dict[str, Any]
 
-    header: dict[str, Any]
-    blobs: dict[str, bytes]
+    @property
+    def source(self) -> dict[str, Any]:
+        """The state of the source, for `open_source`, which checks it."""
+        state: dict[str, Any] = self.content["source"]
+        return state
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write to `path`; a checkpoint already there becomes the previous one."""
-        data = self._to_bytes()
+        body = pack({**self.content, "version": __version__})
+        data = _MAGIC + _FORMAT + hashlib.sha256(body).digest() + body
         target = Path(path)
-        fresh = target.with_name(target.name + ".next")
-        with writing(target):
-            write_atomically(fresh, data)  # before touching the others: a full disk must not cost them
+        with writing(target), replacing(target, follow_link=False) as file:
+            file.write(data)
+            file.sync()  # before touching the other checkpoints: a full disk must not cost them
             if target.exists():
-                os.replace(target, previous_of(target))
-            os.replace(fresh, target)
-
-    def _to_bytes(self) -> bytes:
-        header = {
-            **self.header,
-            "version": __version__,
-            "blobs": {name: len(blob) for name, blob in self.blobs.items()},
-        }
-        text = json.dumps(header, sort_keys=True).encode()
-        body = b"".join([_LENGTH.pack(len(text)), text, *self.blobs.values()])
-        return _MAGIC + hashlib.sha256(body).digest() + body
+                system.replace(target, previous_of(target))
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Checkpoint | None:
@@ -85,52 +75,52 @@ class Checkpoint:
 
     @classmethod
     def _from_bytes(cls, data: bytes, path: Path) -> Checkpoint:
-        start = len(_MAGIC) + hashlib.sha256().digest_size
-        body = data[start:]
-        if not data.startswith(_MAGIC) or hashlib.sha256(body).digest() != data[len(_MAGIC) : start]:
+        if data.startswith(_MAGIC) and b"\n" in data[:_START] and not data.startswith(_MAGIC + _FORMAT):
+            found = data[len(_MAGIC) :].partition(b"\n")[0].decode("ascii", "backslashreplace")
+            raise SourceError(
+                f"{path}: has checkpoint format {found}, this version reads {_FORMAT.decode().strip()}; use the "
+                "version that wrote it, or start again without resuming",
+                file=str(path),
+            )
+        body = data[_START:]
+        if not data.startswith(_MAGIC) or hashlib.sha256(body).digest() != data[_START - 32 : _START]:
             raise SourceError(
                 f"{path}: is not a checkpoint, or is damaged; delete it and start again without resuming",
                 file=str(path),
             )
-        (n_text,) = _LENGTH.unpack_from(body)
-        header = json.loads(body[_LENGTH.size : _LENGTH.size + n_text])
-        if header["version"] != __version__:
+        with refusing_crafted_state(path):
+            content = unpack(body)
+            fields = Fields(content, "checkpoint")
+            version = fields.text("version")
+            for name in ("settings", "source"):
+                fields.part(name)
+        if version != __version__:
             raise SourceError(
-                f"{path}: was written by sapwood {header['version']}, this is {__version__}, which may continue "
-                "differently; use that version, or start again without resuming",
+                f"{path}: was written by sapwood {version}, this is {__version__}, which may continue differently; "
+                "use that version, or start again without resuming",
                 file=str(path),
             )
-        blobs, at = {}, _LENGTH.size + n_text
-        for name, n_bytes in header["blobs"].items():
-            blobs[name] = body[at : at + n_bytes]
-            at += n_bytes
-        return cls(header, blobs)
+        return cls(content)
+
+
+@contextmanager
+def refusing_crafted_state(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn what is wrong inside an intact checkpoint into an error that names the file and the remedy."""
+    try:
+        yield
+    except (StateError, ModelFileError) as error:
+        raise SourceError(
+            f"{path}: holds something that no run writes ({error}); do not use this file, and start again without "
+            "resuming",
+            file=os.fspath(path),
+        ) from error
+
+
+def checkpoint_paths(path: Path) -> dict[str, Path]:
+    """Return the files of a checkpoint, by role."""
+    return {"checkpoint": path, "previous checkpoint": previous_of(path)}
 
 
 def previous_of(path: Path) -> Path:
     """Return the path of the checkpoint before the one at `path`."""
     return path.with_name(path.name + ".previous")
-
-
-def dump_state(state: Any) -> bytes:
-    """Pickle the state of a loop."""
-    return pickle.dumps(state, protocol=5)
-
-
-def load_state(data: bytes) -> Any:
-    """Unpickle what `dump_state` returned. Only numpy arrays and classes of this package are accepted."""
-    return _SafeUnpickler(io.BytesIO(data)).load()
-
-
-class _SafeUnpickler(pickle.Unpickler):
-    """Limited to an allow-list, so that a checkpoint from an untrusted source cannot run code."""
-
-    _LOOP = frozenset({"sapwood.prequential.rows", "sapwood.prequential.run_history", "sapwood.prequential.scoring"})
-    _NUMPY = frozenset({"_reconstruct", "_frombuffer", "ndarray", "dtype", "scalar"})
-
-    def find_class(self, module: str, name: str) -> Any:
-        ours = module.startswith("sapwood.metrics.") or module in self._LOOP
-        of_numpy = module.split(".")[0] == "numpy" and name in self._NUMPY
-        if ours or of_numpy:
-            return super().find_class(module, name)
-        raise SourceError(f"the checkpoint holds a {module}.{name}, which no run writes; do not use this file")

@@ -11,13 +11,14 @@ import io
 import os
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, Protocol, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood._disk import OutputFile, replacing, sync_folder, system
+from sapwood._state import Fields, StateError
 from sapwood.prequential.files.writing import writing
 from sapwood.reading._arrow import pyarrow
 from sapwood.reading.errors import SourceError
@@ -26,7 +27,7 @@ Columns = Mapping[str, NDArray[Any]]
 
 _ROW_GROUP = 65_536
 _HELD_ROWS = 4_096
-_LENGTH = struct.Struct("<Q")
+_SEGMENT = struct.Struct("<QQ")  # length and number of rows
 
 
 class PredictionFile(Protocol):
@@ -50,9 +51,32 @@ class PredictionFile(Protocol):
 def open_predictions(path: str | os.PathLike[str], state: dict[str, int] | None = None) -> PredictionFile:
     """Open a prediction file, Parquet or CSV by its suffix, whose errors name the file."""
     target = Path(path)
-    kind = ParquetPredictions if target.suffix.lower() in (".parquet", ".pq") else CsvPredictions
+    kind = ParquetPredictions if _is_parquet(target) else CsvPredictions
     with writing(path):
         return _Named(kind(target, state))
+
+
+def check_file_state(state: Any, *, wanted: bool) -> None:
+    """Raise StateError unless `state`, read from a checkpoint, is what `sync` returns (None without a file)."""
+    if (state is not None) != wanted:
+        raise StateError("checkpoint.predictions does not match the predictions file of this run")
+    if state is not None:
+        fields = Fields(state, "checkpoint.predictions")
+        for name in ("bytes", "rows", *(["columns"] if "columns" in fields else [])):
+            fields.integer(name)
+
+
+def predictions_paths(path: Path) -> dict[str, Path]:
+    """Return the files of predictions, by role."""
+    return {"predictions": path, **({"unfinished predictions": _part_of(path)} if _is_parquet(path) else {})}
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() in (".parquet", ".pq")
+
+
+def _part_of(path: Path) -> Path:
+    return path.with_name(path.name + ".part")
 
 
 class _Named:
@@ -90,29 +114,28 @@ class CsvPredictions:
         self.path = path
         self._names: list[str] = []
         self._n_rows = 0
-        self._file: BinaryIO
-        if state is None or not state["columns"]:
-            self._file = open(path, "wb")  # noqa: SIM115 - closed by close()
+        self._file: OutputFile
+        if state is None or not state.get("columns"):
+            self._file = OutputFile.create(path)
+            sync_folder(path.absolute().parent)
         else:
             self._resume(state)
 
     def _resume(self, state: dict[str, int]) -> None:
         _check_length(self.path, state["bytes"])
-        with open(self.path, encoding="utf-8", newline="") as file:
+        with _open_text(self.path) as file:
             names = next(csv.reader(file))
         if len(names) > state["columns"]:
             self._rewrite(lambda _, row: row[: state["columns"]], state["rows"])
         self._names, self._n_rows = names[: state["columns"]], state["rows"]
-        self._file = open(self.path, "r+b")  # noqa: SIM115 - closed by close()
-        self._file.truncate(state["bytes"])
-        self._file.seek(state["bytes"])
+        self._file = OutputFile.extend(self.path, state["bytes"])
 
     def append(self, columns: Columns) -> None:
         added = [name for name in columns if name not in self._names]
         if added and self._names:
             self._file.close()
             self._rewrite(lambda i, row: [*row, *(["0.0"] * len(added) if i else added)], None)
-            self._file = open(self.path, "ab")  # noqa: SIM115 - closed by close()
+            self._file = OutputFile.extend(self.path, self.path.stat().st_size)
         if added:
             first = not self._names
             self._names += added
@@ -124,19 +147,14 @@ class CsvPredictions:
 
     def _rewrite(self, change: Callable[[int, list[str]], list[str]], n_rows: int | None) -> None:
         """Pass the header (row 0) and `n_rows` rows through `change`, and replace the file atomically."""
-        temporary = self.path.with_name(self.path.name + ".rewrite")
-        with open(self.path, encoding="utf-8", newline="") as old, open(temporary, "wb") as new:
+        with _open_text(self.path) as old, replacing(self.path) as new:
             for i, row in enumerate(csv.reader(old)):
                 if n_rows is not None and i > n_rows:
                     break
                 new.write(csv_text([change(i, row)]))
-            new.flush()
-            os.fsync(new.fileno())
-        os.replace(temporary, self.path)
 
     def sync(self) -> dict[str, int]:
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        self._file.sync()
         return {"bytes": self._file.tell(), "rows": self._n_rows, "columns": len(self._names)}
 
     def publish(self) -> None:
@@ -149,43 +167,58 @@ class CsvPredictions:
 class ParquetPredictions:
     """A Parquet file, which cannot be appended to: rows are collected in ``NAME.part``, and `publish` writes NAME.
 
-    The part file is a sequence of segments, each a length followed by an Arrow stream of its own, so that it is valid
-    after any number of them. Row groups have a fixed size: the published bytes do not depend on how rows arrived.
+    The part file is a sequence of segments, each its length and number of rows followed by an Arrow stream of its own,
+    so that it is valid after any number of them. Row groups have a fixed size: the published bytes do not depend on how
+    rows arrived.
     """
 
     def __init__(self, path: Path, state: dict[str, int] | None = None) -> None:
         self.path = path
         self._pa = pyarrow("writing Parquet files")
         self._parquet = pyarrow("writing Parquet files", "parquet")
-        self._part = path.with_name(path.name + ".part")
+        self._part = _part_of(path)
         self._held: list[Any] = []
         self._n_held = 0
         self._n_rows = 0
+        if self._part.is_symlink() or (state is None and self._part.exists()):
+            system.unlink(self._part)  # nobody else's file is written to
+        self._file: OutputFile
         if state is None:
-            self._file: BinaryIO = open(self._part, "wb")  # noqa: SIM115 - closed by close()
+            self._file = OutputFile.create(self._part, private=True)
+            sync_folder(path.absolute().parent)
             return
         if not self._part.exists():
-            self._unpublish(state)
-        _check_length(self._part, state["bytes"])
-        self._file = open(self._part, "r+b")  # noqa: SIM115 - closed by close()
-        self._file.truncate(state["bytes"])
-        self._file.seek(state["bytes"])
+            self._unpublish(state["rows"])
+        self._file = OutputFile.extend(self._part, self._length_of(state["rows"]))
         self._n_rows = state["rows"]
 
-    def _unpublish(self, state: dict[str, int]) -> None:
+    def _unpublish(self, n_rows: int) -> None:
         """Rebuild the part file from a published one: the run had finished, but the source has grown since."""
         if not self.path.exists():
             raise _missing(self.path)
-        # The new part may differ in length from the old one, so its own length replaces the recorded one.
-        self._file = open(self._part, "wb")  # noqa: SIM115 - closed below
-        with self._parquet.ParquetFile(self.path) as table:
+        n_left = n_rows
+        with self._parquet.ParquetFile(self.path) as table, replacing(self._part, follow_link=False) as part:
             for batch in table.iter_batches(_HELD_ROWS):
-                self._write(batch)
-        self._file.close()
-        if self._n_rows != state["rows"]:
-            self._part.unlink()
-            raise _missing(self.path)
-        state["bytes"] = self._part.stat().st_size
+                if n_left > 0:
+                    self._write(batch.slice(0, n_left), part)
+                    n_left -= min(n_left, batch.num_rows)
+            if n_left:
+                raise _missing(self.path)
+
+    def _length_of(self, n_rows: int) -> int:
+        """Return the length of the segments that hold the first `n_rows`.
+
+        It is not the length that the checkpoint recorded where the part was rebuilt from a published file.
+        """
+        with open(self._part, "rb") as file:
+            n_bytes = os.fstat(file.fileno()).st_size
+            while n_rows > 0 and len(header := file.read(_SEGMENT.size)) == _SEGMENT.size:
+                length, n_here = _SEGMENT.unpack(header)
+                n_rows -= n_here
+                file.seek(length, os.SEEK_CUR)
+            if n_rows or file.tell() > n_bytes:
+                raise _missing(self._part)
+            return file.tell()
 
     def append(self, columns: Columns) -> None:
         arrays = [self._pa.array(values, from_pandas=True) for values in columns.values()]
@@ -197,20 +230,19 @@ class ParquetPredictions:
 
     def _write_held(self) -> None:
         for batch in self._held:
-            self._write(batch)
+            self._write(batch, self._file)
+            self._n_rows += batch.num_rows
         self._held, self._n_held = [], 0
 
-    def _write(self, batch: Any) -> None:
+    def _write(self, batch: Any, file: OutputFile) -> None:
         sink = io.BytesIO()
         with self._pa.ipc.new_stream(sink, batch.schema) as stream:
             stream.write_batch(batch)
-        self._file.write(_LENGTH.pack(sink.tell()) + sink.getvalue())
-        self._n_rows += batch.num_rows
+        file.write(_SEGMENT.pack(sink.tell(), batch.num_rows) + sink.getvalue())
 
     def sync(self) -> dict[str, int]:
         self._write_held()
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        self._file.sync()
         return {"bytes": self._file.tell(), "rows": self._n_rows}
 
     def publish(self) -> None:
@@ -218,24 +250,14 @@ class ParquetPredictions:
         if not self._n_rows:
             return
         schema = self._schema()
-        temporary = self.path.with_name(self.path.name + ".publish")
-        try:
-            with open(temporary, "wb") as file:
-                with self._parquet.ParquetWriter(file, schema) as writer:
-                    for table in self._row_groups(schema):
-                        writer.write_table(table, row_group_size=_ROW_GROUP)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, self.path)
-        except BaseException:
-            with suppress(OSError):
-                temporary.unlink()
-            raise
+        with replacing(self.path) as file, self._parquet.ParquetWriter(file, schema) as writer:
+            for table in self._row_groups(schema):
+                writer.write_table(table, row_group_size=_ROW_GROUP)
 
     def _segments(self) -> Iterator[Any]:
         with open(self._part, "rb") as file:
-            while header := file.read(_LENGTH.size):
-                with self._pa.ipc.open_stream(file.read(_LENGTH.unpack(header)[0])) as stream:
+            while header := file.read(_SEGMENT.size):
+                with self._pa.ipc.open_stream(file.read(_SEGMENT.unpack(header)[0])) as stream:
                     yield from stream
 
     def _schema(self) -> Any:
@@ -263,8 +285,8 @@ class ParquetPredictions:
 
     def close(self, *, finished: bool) -> None:
         self._file.close()
-        if finished and self._n_rows:
-            self._part.unlink(missing_ok=True)
+        if finished and self._n_rows and self._part.exists():
+            system.unlink(self._part)
 
 
 def _cells(columns: Columns, name: str, n_rows: int) -> list[Any]:
@@ -282,6 +304,11 @@ def csv_text(rows: Iterable[Iterable[Any]]) -> bytes:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue().encode("utf-8", "surrogateescape")
+
+
+def _open_text(path: Path) -> TextIO:
+    """Open a CSV file to read; bytes that a torn write left after the last good row must not stop it."""
+    return open(path, encoding="utf-8", errors="surrogateescape", newline="")
 
 
 def _check_length(path: Path, n_bytes: int) -> None:

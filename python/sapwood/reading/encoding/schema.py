@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood._state import Fields, StateError
 from sapwood.reading.chunk import Chunk, RawColumn, Reject
 from sapwood.reading.encoding.columns import UnusableColumnError
-from sapwood.reading.encoding.features import LARGEST_MAGNITUDE, Category, Feature, Number, restore
+from sapwood.reading.encoding.features import LARGEST_MAGNITUDE, MAX_CATEGORIES, Category, Feature, Number, restore
 from sapwood.reading.encoding.probe import make_feature, probe
-from sapwood.reading.encoding.target import Fault, Target, Task
+from sapwood.reading.encoding.target import Fault, Target, TargetKind, Task
 from sapwood.reading.errors import SourceError, unknown_column
 
 
@@ -82,13 +83,14 @@ class Schema:
     @classmethod
     def restore(cls, state: dict[str, Any], target: str | None) -> Schema:
         """Restore a schema from its `state`; with `target` None, leave its target out, as when only predicting."""
-        remembered = state["target"]
+        try:
+            features, remembered = _checked(Fields(state, "schema"))
+        except StateError as error:
+            raise SourceError(f"the schema cannot be used ({error}); learn the source again") from error
         if target is not None and (remembered is None or remembered["name"] != target):
             known = "no target" if remembered is None else f"the target {remembered['name']!r}"
             raise SourceError(f"the target is {target!r}, but this schema was made with {known}; use the same")
-        return cls(
-            [restore(feature) for feature in state["features"]], None if target is None else Target(**remembered)
-        )
+        return cls([restore(feature) for feature in features], None if target is None else Target(**remembered))
 
     @property
     def columns(self) -> list[str]:
@@ -170,6 +172,42 @@ class Schema:
                 )
                 _mark(fault, raw, offsets, bad, rejects)
         return parsed.values
+
+
+_FEATURE_FIELDS: dict[str, tuple[tuple[str, type], ...]] = {
+    "number": (("rounded", bool),),
+    "boolean": (("rounded", bool),),
+    "category": (("categories", list), ("overflowed", bool), ("doubt", str)),
+    "timestamp": (("origin", int), ("has_hour", bool)),
+    "time": (),
+}
+_TARGET_FIELDS = ("name", "kind", "hint", "doubt")
+
+
+def _checked(fields: Fields) -> tuple[list[dict[str, Any]], Any]:
+    """Return the entries of a saved schema, which may come from a file that others could change."""
+    features = fields.items("features")
+    for i, feature in enumerate(features):
+        entries = Fields(feature, f"schema.features[{i}]")
+        wanted = _FEATURE_FIELDS.get(entries.text("kind"))
+        if wanted is None or set(feature) != {"kind", "name", *(name for name, _ in wanted)}:
+            raise StateError(f"{entries.where} is not a feature that this version writes")
+        entries.text("name")
+        for name, kind in wanted:
+            if type(feature[name]) is not kind:
+                raise StateError(f"{entries.where}.{name} is {feature[name]!r:.60}; it must be of type {kind.__name__}")
+        categories = feature.get("categories", [])
+        if not all(isinstance(text, str) for text in categories) or len(set(categories)) < len(categories):
+            raise StateError(f"{entries.where}.categories must be distinct texts")
+        if len(categories) > MAX_CATEGORIES or not -(2**62) < feature.get("origin", 0) < 2**62:
+            raise StateError(f"{entries.where} is beyond what this version writes")
+    target = fields.raw("target")
+    if target is not None:
+        entries = Fields(target, "schema.target")
+        known = all(entries.text(name) is not None for name in _TARGET_FIELDS) and len(target) == len(_TARGET_FIELDS)
+        if not known or target["kind"] not in get_args(TargetKind) or target["hint"] not in get_args(Task):
+            raise StateError("schema.target is not a target that this version writes")
+    return features, target
 
 
 def _mark(

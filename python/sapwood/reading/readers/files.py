@@ -43,7 +43,7 @@ def find_files(spec: str) -> list[Path]:
     """Return the files of a path, folder or glob, in natural order."""
     path = Path(spec).expanduser()
     if path.is_dir():
-        found = [p for p in path.rglob("*") if _is_data(p.relative_to(path)) and p.is_file()]
+        found = [p for p in path.rglob("*") if is_data_file(p.relative_to(path)) and p.is_file()]
         if not found:
             raise SourceError(
                 f"{spec}: the folder holds no data file; files must end in {', '.join(ENDINGS)}", file=spec
@@ -96,18 +96,18 @@ class FilesReader:
     """Reads several files as one stream. All must have the same columns; their order may differ."""
 
     def __init__(self, paths: Sequence[Path], delimiter: str | None) -> None:
-        self._paths = list(paths)
+        self.paths = list(paths)
         self._delimiter = delimiter
         self.label = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
         self._current: Reader | None = None
         self._n_done = 0
         lengths: list[int | None] = []
         # Check all of them now, rather than fail on the last one after hours of learning.
-        for path in self._paths:
+        for path in self.paths:
             with closing(open_file(path, delimiter)) as reader:
                 if not lengths:
                     self.names = reader.names
-                _check_columns(reader, self.names, str(self._paths[0]))
+                _check_columns(reader, self.names, str(self.paths[0]))
                 lengths.append(reader.n_rows)
         self._lengths = lengths
         self.n_rows = None if None in lengths else sum(n for n in lengths if n is not None)
@@ -115,16 +115,16 @@ class FilesReader:
     def chunks(self, skip: int, columns: list[str]) -> Iterator[Chunk]:
         """Yield the rows of all files in turn; files of known length are skipped without being read."""
         first = 0
-        while first < len(self._paths) and (length := self._lengths[first]) is not None and skip >= length:
+        while first < len(self.paths) and (length := self._lengths[first]) is not None and skip >= length:
             skip -= length
             first += 1
-        if first < len(self._paths) and self._lengths[first] is not None:
+        if first < len(self.paths) and self._lengths[first] is not None:
             return self._read(first, skip, columns)
         return skip_rows(self._read(first, 0, columns), skip)
 
     def _read(self, first: int, skip: int, columns: list[str]) -> Iterator[Chunk]:
         self._n_done = first
-        for path in self._paths[first:]:
+        for path in self.paths[first:]:
             self._current = open_file(path, self._delimiter)
             yield from self._current.chunks(skip, columns)
             self.close()
@@ -134,7 +134,7 @@ class FilesReader:
     def fraction(self) -> float | None:
         """Return how much has been read, giving all files the same weight."""
         within = self._current.fraction() if self._current else 0.0
-        return None if within is None else (self._n_done + within) / len(self._paths)
+        return None if within is None else (self._n_done + within) / len(self.paths)
 
     def notes(self) -> list[str]:
         """Return no notes."""
@@ -163,6 +163,7 @@ def _check_columns(reader: Reader, names: list[str], first: str) -> None:
         )
 
 
-def _is_data(relative: Path) -> bool:
+def is_data_file(relative: Path) -> bool:
+    """Whether a file of a folder, named relative to it, is read as part of the folder."""
     hidden = any(part.startswith((".", "_")) for part in relative.parts)
     return not hidden and relative.name.lower().endswith(ENDINGS)
