@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sapwood.reading.encoding import features
+from sapwood.encoding import features
 from sapwood.stream import SourceError, open_source
 
 

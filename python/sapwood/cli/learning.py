@@ -14,11 +14,11 @@ from sapwood import DynamicTreeClassifier, DynamicTreeRegressor
 from sapwood.cli import model_file, telling
 from sapwood.cli.failures import SIGNALLED, usage_error
 from sapwood.cli.watching import watcher
+from sapwood.encoding.target import Task
 from sapwood.prequential.files.checkpoint import Checkpoint
 from sapwood.prequential.files.lock import locked
 from sapwood.prequential.files.writing import WriteError, writing
 from sapwood.prequential.settings import FileSettings
-from sapwood.reading.encoding.target import Task
 from sapwood.reading.paths import check_paths
 from sapwood.stream import EvaluationResult, Source, StopRequest, evaluate, open_source
 

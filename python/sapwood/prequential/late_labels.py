@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood._state import Fields, StateError
+from sapwood.encoding.target import Target, Task
 from sapwood.prequential.settings import LabelSettings
 from sapwood.reading.chunk import Chunk
-from sapwood.reading.encoding.target import Target, Task
 from sapwood.reading.errors import SourceError, unknown_column
 from sapwood.reading.fingerprint import Fingerprint
 from sapwood.reading.opening import DEFAULT_TARGET, open_reader

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from sapwood._labels import LabelBook
 from sapwood._state import Fields, StateError
+from sapwood.encoding.target import Task
 from sapwood.metrics import RegressionForecast
 from sapwood.prequential.learners import LearnerForecast
 from sapwood.prequential.rows import Floats, Rows
-from sapwood.reading.encoding.target import Task
 
 Columns = dict[str, NDArray[Any]]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.reading.encoding.target import Task
+from sapwood.encoding.target import Task
 
 Floats = NDArray[np.float64]
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood._labels import LabelBook
+from sapwood.encoding.target import Task
 from sapwood.prequential.late_labels import LateLabels
 from sapwood.prequential.rows import Floats, Rows
 from sapwood.prequential.stopping import StopRequest
-from sapwood.reading.encoding.target import Task
 from sapwood.reading.errors import SourceError
 from sapwood.reading.source import Source
 

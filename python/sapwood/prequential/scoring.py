@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood._state import Fields
+from sapwood.encoding.target import Task
 from sapwood.metrics import ClassForecast, Ece, PitHistogram, RegressionForecast, Scoreboard
 from sapwood.metrics.baselines import (
     ClassBaseline,
@@ -19,7 +20,6 @@ from sapwood.metrics.baselines import (
     RunningMean,
 )
 from sapwood.prequential.result import MODEL
-from sapwood.reading.encoding.target import Task
 
 Floats = NDArray[np.float64]
 Forecast = RegressionForecast | ClassForecast

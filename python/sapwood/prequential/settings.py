@@ -10,10 +10,10 @@ from typing import Any
 
 from sapwood._base import DynamicTreeEstimator
 from sapwood._files import _plain_param
+from sapwood.encoding.target import Task
 from sapwood.metrics import CLASSIFICATION_METRICS, METRICS, REGRESSION_METRICS
 from sapwood.prequential.files.checkpoint import checkpoint_paths
 from sapwood.prequential.files.predictions import predictions_paths
-from sapwood.reading.encoding.target import Task
 from sapwood.reading.errors import SourceError
 from sapwood.reading.paths import check_paths
 from sapwood.reading.source import Source

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood._state import Fields, StateError
+from sapwood.encoding.schema import Encoded, Roles, Schema
+from sapwood.encoding.target import Task
 from sapwood.reading.bad_rows import BadRows, OnBadRow, check_bad_rows
 from sapwood.reading.chunk import Chunk, Reader
-from sapwood.reading.encoding.schema import Encoded, Roles, Schema
-from sapwood.reading.encoding.target import Task
 from sapwood.reading.errors import SourceError, unknown_column
 from sapwood.reading.fingerprint import Fingerprint
 from sapwood.reading.opening import open_reader
@@ -387,7 +387,7 @@ def open_source(
     bad row); the same holds for true/false, for dates and times in ISO 8601, and for times of day. All other text is
     categorical. Empty fields, NA, N/A, NaN, null and ? are missing values and become NaN. A timestamp becomes days
     since the first one, hour of the day, day of the week and day of the year. A category becomes the number of distinct
-    categories seen before it (the docstring of ``sapwood.reading.encoding.features.Category`` explains why); new ones
+    categories seen before it (the docstring of ``sapwood.encoding.features.Category`` explains why); new ones
     may appear at any time.
 
     Examples

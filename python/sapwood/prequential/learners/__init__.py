@@ -6,10 +6,10 @@ from typing import Any
 
 from sapwood import _fitted
 from sapwood._base import DynamicTreeEstimator
+from sapwood.encoding.target import Task
 from sapwood.prequential.learners.engine import EngineLearner
 from sapwood.prequential.learners.foreign import PartialFitLearner, RiverLearner, foreign_task
 from sapwood.prequential.learners.learner import Learner, LearnerForecast
-from sapwood.reading.encoding.target import Task
 
 __all__ = ["EngineLearner", "Learner", "LearnerForecast", "learner_for", "task_of"]
 

@@ -13,9 +13,9 @@ from sapwood._chance import threads_from
 from sapwood._core import Model
 from sapwood._fitted import FittedState, fitted, is_fitted, native, new_model, set_fitted, task_of
 from sapwood._labels import LabelBook
+from sapwood.encoding.target import Task
 from sapwood.metrics import ClassForecast, RegressionForecast
 from sapwood.prequential.learners.learner import Floats, LearnerForecast
-from sapwood.reading.encoding.target import Task
 
 LEVELS = np.array([0.05, 0.95])
 """The ends of the 90 % interval."""

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood._labels import LabelBook
+from sapwood.encoding.target import Task
 from sapwood.metrics import ClassForecast, RegressionForecast
-from sapwood.reading.encoding.target import Task
 
 Floats = NDArray[np.float64]
 

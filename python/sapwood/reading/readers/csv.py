@@ -16,9 +16,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from sapwood.encoding.columns import MISSING_TEXT
 from sapwood.reading._arrow import pyarrow
 from sapwood.reading.chunk import Chunk, Place, Reject, skip_rows
-from sapwood.reading.encoding.columns import MISSING_TEXT
 from sapwood.reading.errors import SourceError
 from sapwood.reading.readers.bytes import ByteFeed
 

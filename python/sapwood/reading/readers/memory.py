@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from sapwood.encoding.columns import to_text
 from sapwood.reading._arrow import pyarrow
 from sapwood.reading.chunk import RawColumn
-from sapwood.reading.encoding.columns import to_text
 
 ROWS_AT_A_TIME = 1024
 

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.encoding import columns
+from sapwood.encoding.columns import MISSING_TIMESTAMP, Values
 from sapwood.reading.chunk import RawColumn
-from sapwood.reading.encoding import columns
-from sapwood.reading.encoding.columns import MISSING_TIMESTAMP, Values
 
 MAX_CATEGORIES = 4096
 """Maximum number of categories per column. Later ones share one code, to bound memory."""

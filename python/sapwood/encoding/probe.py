@@ -8,10 +8,10 @@ from typing import Literal
 
 import numpy as np
 
+from sapwood.encoding import columns
+from sapwood.encoding.columns import MISSING_TIMESTAMP, UnusableColumnError, Values
+from sapwood.encoding.features import Boolean, Category, Feature, Number, TimeOfDay, Timestamp
 from sapwood.reading.chunk import RawColumn
-from sapwood.reading.encoding import columns
-from sapwood.reading.encoding.columns import MISSING_TIMESTAMP, UnusableColumnError, Values
-from sapwood.reading.encoding.features import Boolean, Category, Feature, Number, TimeOfDay, Timestamp
 
 MIN_SHARE = 0.9
 """A text column is numeric (dates, ...) if at least this share of its values is. The rest are then bad rows, which the

@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood.encoding import columns
+from sapwood.encoding.columns import UnusableColumnError
+from sapwood.encoding.features import LARGEST_MAGNITUDE
+from sapwood.encoding.probe import Probe, not_numbers, probe
 from sapwood.reading.chunk import RawColumn
-from sapwood.reading.encoding import columns
-from sapwood.reading.encoding.columns import UnusableColumnError
-from sapwood.reading.encoding.features import LARGEST_MAGNITUDE
-from sapwood.reading.encoding.probe import Probe, not_numbers, probe
 from sapwood.reading.errors import SourceError
 
 Task = Literal["regression", "classification"]

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood._state import Fields, StateError
+from sapwood.encoding.columns import UnusableColumnError
+from sapwood.encoding.features import LARGEST_MAGNITUDE, MAX_CATEGORIES, Category, Feature, Number, restore
+from sapwood.encoding.probe import make_feature, probe
+from sapwood.encoding.target import Fault, Target, TargetKind, Task
 from sapwood.reading.chunk import Chunk, RawColumn, Reject
-from sapwood.reading.encoding.columns import UnusableColumnError
-from sapwood.reading.encoding.features import LARGEST_MAGNITUDE, MAX_CATEGORIES, Category, Feature, Number, restore
-from sapwood.reading.encoding.probe import make_feature, probe
-from sapwood.reading.encoding.target import Fault, Target, TargetKind, Task
 from sapwood.reading.errors import SourceError, unknown_column
 
 
