@@ -226,3 +226,16 @@ def test_a_classifier_is_usable_after_evaluation(classifier_maker: Maker, labels
     evaluate(model, (X, y))
     assert model.classes_.tolist() == ["down", "new", "up"]
     np.testing.assert_allclose(model.predict_proba(X[:3]).sum(axis=1), 1.0)
+
+
+def test_a_result_shows_its_scores_briefly() -> None:
+    """Not its arrays: the text form once had 66,709 characters."""
+    x = np.random.default_rng(0).uniform(size=(60, 1))
+    model = DynamicTreeRegressor(n_particles=5, max_active=20, random_state=0)
+    result = evaluate(model, (x, x[:, 0]), ["rmse"], window=20)
+    lines = repr(result).splitlines()
+    assert lines[0].startswith("EvaluationResult: regression, 60 rows, 60 scored")
+    assert [line.split()[0] for line in lines[1:]] == ["rmse", "model", "no_change", "running_mean"]
+    html = result._repr_html_()
+    assert "<td>model</td>" in html
+    assert 'src="data:image/png;base64,' in html

@@ -176,3 +176,23 @@ def test_descriptions_are_cut_where_they_agree() -> None:
     assert _telling_apart(members) == ["pool 25", "pool 25, 1 lag"]
     assert _telling_apart(["linear leaves, pool 25"]) == ["pool 25"]
     assert _telling_apart([]) == []
+
+
+def test_slices_share_one_vertical_scale(regressor: DynamicTreeRegressor) -> None:
+    display = plot.PredictiveSliceDisplay.from_estimator(regressor)
+    assert len({ax.get_ylim() for ax in display.axes_}) == 1
+
+
+def test_areas_of_a_bank_history_can_be_told_apart() -> None:
+    """Copies are added up, members that never matter are one area, and no two areas have the same colour."""
+    members = ["linear leaves, pool 25", "linear leaves, pool 100", "constant leaves, pool 25", "last value"]
+    weights = np.tile(np.array([0.1, 0.3, 0.095, 0.005]), (3, 2))
+    display = plot.BankHistoryDisplay([1, 2, 3], members * 2, weights).plot()
+    legend = display.ax_.get_legend()
+    assert legend is not None
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == ["others", "constant leaves, pool 25", "linear leaves, pool 100", "linear leaves, pool 25"]
+    areas = display.ax_.collections
+    assert len({tuple(area.get_facecolor()[0]) for area in areas}) == len(areas) == 4
+    heights = [area.get_paths()[0].get_extents().height for area in areas]
+    np.testing.assert_allclose(heights, [0.2, 0.6, 0.19, 0.01])

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sapwood.plot._canvas import BLUE, Display, legend_above, shades, thousands
+from sapwood.plot._canvas import BLUE, GREY, Display, class_colours, legend_above, thousands, tints
 from sapwood.plot._model import Floats, member_names, native
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sapwood.prequential.result import EvaluationResult
+
+_VISIBLE = 0.03  # a weight below this is a line, not an area
 
 
 class BankDisplay(Display):
@@ -82,13 +84,34 @@ class BankHistoryDisplay(Display):
         beliefs = result.beliefs
         return cls(beliefs.row, _telling_apart(beliefs.members), beliefs.weights).plot(ax)
 
+    def _areas(self) -> tuple[list[str], Floats, list[Any]]:
+        """Names, weights and colours from the bottom up: kinds of members side by side, each with a hue of its own.
+
+        Members that never reach `_VISIBLE` are drawn as one area, and copies of a member are added up.
+        """
+        distinct = list(dict.fromkeys(self.members))
+        weights = np.stack([self.weights[:, np.array(self.members) == name].sum(axis=1) for name in distinct], axis=1)
+        visible = weights.max(axis=0, initial=0.0) >= _VISIBLE
+        kinds = list(dict.fromkeys(_kind(name) for name, shown in zip(distinct, visible, strict=True) if shown))
+        members: list[str] = []
+        columns: list[Floats] = []
+        colours: list[Any] = []
+        for kind, hue in zip(kinds, class_colours(len(kinds)), strict=True):
+            own = [ix for ix, name in enumerate(distinct) if visible[ix] and _kind(name) == kind]
+            members += [distinct[ix] for ix in own]
+            columns += [weights[:, ix] for ix in own]
+            colours += tints(hue, len(own))
+        if not visible.all():
+            members.append("others")
+            columns.append(weights[:, ~visible].sum(axis=1))
+            colours.append(GREY)
+        return members, np.stack(columns, axis=1), colours
+
     def plot(self, ax: Axes | None = None) -> BankHistoryDisplay:
         """Draw, on axes of your own or in a new figure."""
         with self._canvas(ax) as canvas:
-            colours = shades(len(self.members))
-            canvas.stackplot(
-                self.row, self.weights.T, colors=colours, labels=self.members, edgecolor="white", linewidth=0.5
-            )
+            members, weights, colours = self._areas()
+            canvas.stackplot(self.row, weights.T, colors=colours, labels=members, edgecolor="white", linewidth=0.5)
             canvas.set(title="What the bank trusted", ylabel="weight in the next prediction", ylim=(0, 1))
             canvas.set(xlabel="row of the stream")
             canvas.margins(x=0)
@@ -179,6 +202,11 @@ class ForgettingHistoryDisplay(Display):
             thousands(canvas)
             legend_above(canvas)
         return self
+
+
+def _kind(member: str) -> str:
+    """What a description says besides the size of the pool."""
+    return ", ".join(words for words in member.split(", ") if not words.startswith(("pool ", "every row")))
 
 
 def _telling_apart(members: Sequence[str]) -> list[str]:

@@ -62,9 +62,18 @@ def _module(name: str) -> Any:
 
 @contextmanager
 def look() -> Iterator[None]:
-    """Draw in our style, and leave the user's as it was."""
-    with _module("matplotlib").rc_context(LOOK):
+    """Draw in our style, and leave the user's as it was.
+
+    Only the settings of the style are put back. `rc_context` would put back all of them, also those that a notebook
+    changes when the first figure starts its backend, and nothing would be shown from then on.
+    """
+    settings = _module("matplotlib").rcParams
+    before = {name: settings[name] for name in LOOK}
+    settings.update(LOOK)
+    try:
         yield
+    finally:
+        settings.update(before)
 
 
 def is_crowd(points: Sized) -> bool:
@@ -134,9 +143,10 @@ def colour_map(name: str) -> Any:
     return _module("matplotlib").colormaps[name]
 
 
-def shades(n: int) -> Sequence[Any]:
-    """Colours for `n` things with an order, from dark to light; lightness tells them apart without any hue."""
-    return [tuple(colour) for colour in colour_map("cividis")(np.linspace(0.12, 0.97, n))]
+def tints(colour: str, n: int) -> list[tuple[float, float, float]]:
+    """`n` shades of one colour, from pale to full."""
+    full = np.array(_module("matplotlib.colors").to_rgb(colour))
+    return [tuple(1.0 - share * (1.0 - full)) for share in np.linspace(1.0 if n == 1 else 0.4, 1.0, n)]
 
 
 def class_colours(n_classes: int) -> list[Any]:

@@ -221,6 +221,12 @@ class PredictiveSliceDisplay(Display):
             style: dict[str, Any] = {"color": INK, "alpha": 0.35, "markersize": 9, "rasterized": is_crowd(zero)}
             ax.plot(own.data_x, zero, "|", transform=foot, **style)
 
+    def _share_scale(self) -> None:
+        """Give all slices one vertical scale: an input that hardly matters must look flat beside one that does."""
+        limits = np.array([ax.get_ylim() for ax in self.axes_])
+        for ax in self.axes_:
+            ax.set_ylim(limits[:, 0].min(), limits[:, 1].max())
+
     def _finish(self) -> None:
         first = self.axes_[0]
         if len(self.axes_) == 1:
@@ -232,6 +238,7 @@ class PredictiveSliceDisplay(Display):
             else:
                 first.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), title="class")
             return
+        self._share_scale()
         for ax in self.axes_[1:]:
             if ax.get_ylabel() == first.get_ylabel():
                 ax.set_ylabel("")

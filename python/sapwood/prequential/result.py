@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
+from importlib.util import find_spec
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -80,7 +84,7 @@ class Timings:
     rows_per_second: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EvaluationResult:
     """What :func:`sapwood.stream.evaluate` returns.
 
@@ -196,9 +200,56 @@ class EvaluationResult:
             )
         return self.scores["row"][chosen], self.scores["window" if window else "value"][chosen]
 
+    def __repr__(self) -> str:
+        """Return the facts of the run and its scores: a few lines, whatever was recorded."""
+        return "\n".join([self._headline(), *_aligned(self._score_table())])
+
+    def _repr_html_(self) -> str:
+        """Return the same as HTML, with a small picture if matplotlib is installed."""
+        head, *rows = self._score_table()
+        cells = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in rows)
+        table = f"<table><tr>{''.join(f'<th>{escape(text)}</th>' for text in head)}</tr>{cells}</table>"
+        return f"<p>{escape(self._headline())}</p>{table}{self._thumbnail()}"
+
+    def _headline(self) -> str:
+        state = ", interrupted" if self.interrupted else ""
+        bad = f", {self.n_bad:,} bad rows" if self.n_bad else ""
+        return (
+            f"EvaluationResult: {self.task}, {self.n_rows:,} rows, {self.n_scored:,} scored{bad}{state}, "
+            f"{self.timings.rows_per_second:,.0f} rows per second"
+        )
+
+    def _score_table(self) -> list[list[str]]:
+        overall = self.overall()
+        return [
+            ["", *self.metrics],
+            *([name, *(f"{overall[name][metric]:.4g}" for metric in self.metrics)] for name in self.forecasters),
+        ]
+
+    def _thumbnail(self) -> str:
+        if not len(self.scores["row"]) or find_spec("matplotlib") is None:
+            return ""
+        from sapwood.plot import OverviewDisplay
+        from sapwood.plot._canvas import off_screen
+
+        picture = BytesIO()
+        with off_screen():
+            OverviewDisplay.from_result(self).figure_.savefig(picture, format="png", dpi=50)
+        data = b64encode(picture.getvalue()).decode("ascii")
+        return f'<img alt="overview of the run" src="data:image/png;base64,{data}">'
+
     def _last(self, column: str) -> dict[str, dict[str, float]]:
         found: dict[str, dict[str, float]] = {}
         for forecaster in self.forecasters:
             curves = {name: self.curve(name, forecaster, window=column == "window")[1] for name in self.metrics}
             found[forecaster] = {name: float(v[-1]) if len(v) else float("nan") for name, v in curves.items()}
         return found
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Align columns of text: the first to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join([first.ljust(widths[0]), *(text.rjust(width) for text, width in zip(rest, widths[1:], strict=True))])
+        for first, *rest in rows
+    ]
