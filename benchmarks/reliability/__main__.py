@@ -1,7 +1,7 @@
 """Attacks on Sapwood. Each stores its result; a stopped one goes on from there.
 
-    python -m benchmarks.reliability endurance --model light     a long run, with memory and cost per row
-    python -m benchmarks.reliability endurance --model default
+python -m benchmarks.reliability endurance --model light     a long run, with memory and cost per row
+python -m benchmarks.reliability endurance --model default
 """
 
 from __future__ import annotations

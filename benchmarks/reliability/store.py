@@ -29,6 +29,7 @@ def read(name: str) -> dict[str, Any] | None:
 
 def write(name: str, result: dict[str, Any]) -> None:
     """Store a result."""
+    FOLDER.mkdir(exist_ok=True)
     text = json.dumps(result, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
     write_atomically(FOLDER / f"{name}.json", text.encode("ascii"))
 

@@ -39,14 +39,16 @@ class Roles:
 
     def inputs(self, names: list[str], where: str) -> list[str]:
         """Return the columns that become inputs; raise if a column the user named does not exist."""
-        for role, given in (("the target", [self.target] if self.target else []), ("to drop", self.drop)):
+        known, dropped = set(names), set(self.drop)
+        for role, given in (
+            ("the target", [self.target] if self.target else []),
+            ("to drop", self.drop),
+            ("categorical", self.categorical),
+        ):
             for name in given:
-                if name not in names:
+                if name not in known:
                     raise unknown_column(name, role, names, where)
-        for name in self.categorical:
-            if name not in names:
-                raise unknown_column(name, "categorical", names, where)
-        inputs = [name for name in names if name != self.target and name not in self.drop]
+        inputs = [name for name in names if name != self.target and name not in dropped]
         if not inputs:
             raise SourceError(
                 f"{where} has no input column left besides the target {self.target!r}; keep at least one column",
@@ -66,12 +68,12 @@ class Schema:
     @classmethod
     def infer(cls, first: list[Chunk], names: list[str], roles: Roles, where: str) -> Schema:
         """Infer the type of every column from the first chunks of a source."""
-        inputs = roles.inputs(names, where)
+        inputs, categorical = roles.inputs(names, where), set(roles.categorical)
         features: list[Feature] = []
         for name in inputs:
             pieces = [chunk.columns[name] for chunk in first]
             try:
-                features.append(Category(name) if name in roles.categorical else make_feature(name, probe(pieces)))
+                features.append(Category(name) if name in categorical else make_feature(name, probe(pieces)))
             except UnusableColumnError as error:
                 raise _unusable(name, error, where) from error
         target = None

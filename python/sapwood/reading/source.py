@@ -26,6 +26,9 @@ from sapwood.reading.paths import check_paths
 SCHEMA_ROWS = 1000
 """How many of the first rows determine the type of each column, for every batch size and file format."""
 
+MAX_COLUMNS = 100_000
+"""Wider sources are refused; memory and time of every batch grow with the number of columns."""
+
 _FORMAT = 2
 
 
@@ -94,16 +97,15 @@ class Source:
         self._start = start
         self._end = None if max_rows is None else start + max_rows
         self._held: deque[Chunk] = deque()
-        repeated = next((name for i, name in enumerate(reader.names) if name in reader.names[:i]), None)
-        if repeated is not None:
-            raise SourceError(f"{reader.label}: two columns are called {repeated!r}; rename one", file=reader.label)
+        _check_names(reader)
         if schema is None:
             wanted = [*roles.inputs(reader.names, reader.label), *([roles.target] if roles.target else [])]
             self._chunks = reader.chunks(start, wanted)
             schema = self._infer(roles)
         else:
+            known = set(reader.names)
             for name in schema.columns:
-                if name not in reader.names:
+                if name not in known:
                     raise unknown_column(name, "required by the schema", reader.names, reader.label)
             self._chunks = reader.chunks(start, schema.columns)
         self._schema = schema
@@ -278,6 +280,21 @@ class Source:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _check_names(reader: Reader) -> None:
+    """Refuse columns that share a name, and more columns than can be read."""
+    names, label = reader.names, reader.label
+    if len(names) > MAX_COLUMNS:
+        raise SourceError(
+            f"{label}: has {len(names)} columns; at most {MAX_COLUMNS} can be read: leave some out of the file",
+            file=label,
+        )
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise SourceError(f"{label}: two columns are called {name!r}; rename one", file=label)
+        seen.add(name)
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,11 @@ from sapwood.reading._arrow import pyarrow
 from sapwood.reading.chunk import Chunk, Place, Reject, skip_rows
 from sapwood.reading.errors import SourceError
 from sapwood.reading.readers.bytes import ByteFeed
+from sapwood.reading.readers.record_ends import first_end, last_end
 
 BLOCK = 1 << 20
 MAX_RECORD = 16 << 20
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DELIMITERS = (",", ";", "\t", "|")
 
 
@@ -58,7 +60,7 @@ class CsvReader:
         self._line = 1
         header = self._read_header()
         self._delimiter = delimiter or max(_DELIMITERS, key=header.count)
-        self.names = self._check_names(next(csv.reader([header], delimiter=self._delimiter)))
+        self.names = self._check_names(self._split_header(header))
 
     def chunks(self, skip: int, columns: list[str]) -> Iterator[Chunk]:
         """Yield the rows after the first `skip`, one block at a time."""
@@ -77,32 +79,66 @@ class CsvReader:
         self._stream.close()
 
     def _read_header(self) -> str:
-        while True:
-            data = self._read()
-            if b"\0" in data:
-                raise SourceError(
-                    f"{self.label}: holds binary data, not CSV text; give a CSV (UTF-8), Parquet or Arrow file",
-                    file=self.label,
-                )
-            self._carry = (self._carry + data).removeprefix(b"\xef\xbb\xbf")
-            stripped = self._carry.lstrip(b"\n")
-            end = _first_record_end(stripped, at_end=not data)
+        """Read the first record, and leave what was read after it in `_carry`."""
+        parts: list[bytes] = []
+        n_bytes, inside, end = 0, False, 0
+        data = self._first_bytes()
+        while data:
+            end, inside = first_end(data, inside=inside)
+            parts.append(data[:end] if end else data)
+            n_bytes += len(data)
             if end:
                 break
-            if not data:
-                raise SourceError(f"{self.label}: is empty; a header line with column names is needed", file=self.label)
-            if len(self._carry) > MAX_RECORD:
-                raise SourceError(f"{self.label}: its first line does not end; is it a CSV file?", file=self.label)
-        self._line += len(self._carry) - len(stripped) + stripped[:end].count(b"\n")
-        self._carry = stripped[end:]
+            if n_bytes > MAX_RECORD:
+                raise self._unsplittable_header(f"it does not end within {MAX_RECORD >> 20} MB")
+            data = self._read_of_header()
+        self._carry = data[end:]
+        header = b"".join(parts)
+        if not header:
+            raise SourceError(f"{self.label}: is empty; a header line with column names is needed", file=self.label)
+        self._line += header.count(b"\n")
         try:
-            return stripped[:end].decode().rstrip("\n")
+            return header.decode().rstrip("\n")
         except UnicodeDecodeError:
             raise SourceError(
                 f"{self.label}, line 1: is not UTF-8 text; give a CSV (UTF-8), Parquet or Arrow file",
                 file=self.label,
                 line=1,
             ) from None
+
+    def _first_bytes(self) -> bytes:
+        """Read until something is there besides a byte order mark and empty lines, which are left out."""
+        data = self._read_of_header()
+        while 0 < len(data) < len(_BYTE_ORDER_MARK) and (more := self._read_of_header()):
+            data += more
+        data = data.removeprefix(_BYTE_ORDER_MARK)
+        while True:
+            begun = data.lstrip(b"\n")
+            self._line += len(data) - len(begun)
+            if begun or not (data := self._read_of_header()):
+                return begun
+
+    def _read_of_header(self) -> bytes:
+        data = self._read()
+        if b"\0" in data:
+            raise SourceError(
+                f"{self.label}: holds binary data, not CSV text; give a CSV (UTF-8), Parquet or Arrow file",
+                file=self.label,
+            )
+        return data
+
+    def _split_header(self, header: str) -> list[str]:
+        try:
+            return next(csv.reader([header], delimiter=self._delimiter))
+        except csv.Error as error:
+            raise self._unsplittable_header(str(error)) from error
+
+    def _unsplittable_header(self, why: str) -> SourceError:
+        return SourceError(
+            f"{self.label}: its header line cannot be read ({why}); correct its quotes, or give a CSV file",
+            file=self.label,
+            line=1,
+        )
 
     def _check_names(self, names: list[str]) -> list[str]:
         names = [name.strip() or f"column{i}" for i, name in enumerate(names, 1)]
@@ -130,37 +166,48 @@ class CsvReader:
 
     def _blocks(self) -> Iterator[Block]:
         """Yield blocks of whole records, of about `BLOCK` bytes."""
-        at_end = False
-        while not at_end:
-            end = _last_record_end(self._carry)
-            if end == 0:
-                data = self._read()
-                at_end = not data
-                self._carry += data
-                end = len(self._carry) if at_end else _last_record_end(self._carry)
-            if end == 0 and len(self._carry) > MAX_RECORD:
-                raise SourceError(
-                    f"{self.label}, line {self._line}: a quoted field that starts here or soon after is never closed; "
-                    "correct the quotes",
-                    file=self.label,
-                    line=self._line,
-                )
-            block = Block(self._carry[:end], self._line, self._delimiter)
-            self._carry = self._carry[end:]
-            self._line += block.data.count(b"\n")
-            if block.data.strip(b"\n"):
-                yield block
+        held: list[bytes] = []  # the beginning of a record whose end has not been read yet
+        n_held, inside = 0, False
+        data, self._carry = self._carry, b""
+        while True:
+            end, inside = last_end(data, inside=inside)
+            if end:
+                yield from self._block([*held, data[:end]])
+                held, n_held = [], 0
+            held.append(data[end:])
+            n_held += len(data) - end
+            if n_held > MAX_RECORD:
+                raise self._endless_record(inside=inside)
+            data = self._read()
+            if not data:
+                yield from self._block(held)
+                return
+
+    def _endless_record(self, *, inside: bool) -> SourceError:
+        if inside:
+            fault = "a quoted field that starts here or soon after is never closed; correct the quotes"
+        else:
+            fault = f"is longer than {MAX_RECORD >> 20} MB; is it a CSV file?"
+        return SourceError(f"{self.label}, line {self._line}: {fault}", file=self.label, line=self._line)
+
+    def _block(self, parts: list[bytes]) -> Iterator[Block]:
+        """Yield the block, unless it holds nothing but empty lines."""
+        block = Block(b"".join(parts), self._line, self._delimiter)
+        self._line += block.data.count(b"\n")
+        if block.data.strip(b"\n"):
+            yield block
 
     def _parse(self, block: Block, columns: list[str]) -> Chunk:
-        place = lambda offset: Place(self.label, "line", block.records[offset].line)  # noqa: E731
-        text = lambda offset: block.records[offset].text.decode("utf-8", "backslashreplace")  # noqa: E731
+        def place(offset: int) -> Place:
+            return Place(self.label, "line", self._records(block)[offset].line)
+
+        def text(offset: int) -> str:
+            return self._records(block)[offset].text.decode("utf-8", "backslashreplace")
+
         table = self._split(block.data, columns) if _is_utf8(block.data) else None
         if table is not None:
             return Chunk({name: table.column(name) for name in columns}, table.num_rows, place, text)
-        try:
-            faults = [self._fault(offset, record) for offset, record in enumerate(block.records)]
-        except csv.Error as error:
-            raise self._unsplittable(block, str(error)) from error
+        faults = [self._fault(offset, record) for offset, record in enumerate(self._records(block))]
         kept = np.array([offset for offset, fault in enumerate(faults) if fault is None], dtype=np.int64)
         table = self._split(b"\n".join(block.records[offset].text for offset in kept), columns)
         if table is None or table.num_rows != len(kept):
@@ -168,6 +215,12 @@ class CsvReader:
         rejects = tuple(fault for fault in faults if fault is not None)
         found = {name: table.column(name) for name in columns}
         return Chunk(found, len(block.records), place, text, kept, rejects)
+
+    def _records(self, block: Block) -> list[Record]:
+        try:
+            return block.records
+        except csv.Error as error:
+            raise self._unsplittable(block, str(error)) from error
 
     def _split(self, data: bytes, columns: list[str]) -> Any:
         """Parse into one record batch of text columns; None if some record has the wrong number of fields."""
@@ -248,29 +301,6 @@ class Block:
                 records.append(Record(self.first_line + start, text, len(row)))
             start = fields.line_num
         return records
-
-
-def _last_record_end(data: bytes) -> int:
-    """Return the end of the last whole record: after the last newline outside quotes, or 0 if there is none."""
-    newline = data.rfind(b"\n")
-    if newline < 0:
-        return 0
-    n_quotes = data.count(b'"', 0, newline)
-    while n_quotes % 2 and newline >= 0:
-        before = data.rfind(b"\n", 0, newline)
-        n_quotes -= data.count(b'"', max(before, 0), newline)
-        newline = before
-    return newline + 1
-
-
-def _first_record_end(data: bytes, *, at_end: bool) -> int:
-    """Return the end of the first whole record, or 0. At the end of a file the last record needs no newline."""
-    newline = data.find(b"\n")
-    while newline >= 0 and data.count(b'"', 0, newline) % 2:
-        newline = data.find(b"\n", newline + 1)
-    if newline < 0:
-        return len(data) if at_end else 0
-    return newline + 1
 
 
 def _is_utf8(data: bytes) -> bool:
