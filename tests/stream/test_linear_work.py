@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -150,11 +150,10 @@ def test_too_many_columns_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def small_bound(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def small_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bound that takes little memory to exceed."""
     monkeypatch.setattr(csv_reader, "MAX_RECORD", 1 << 20)
     monkeypatch.setattr(csv_reader, "BLOCK", 1 << 16)
-    yield
 
 
 @pytest.mark.usefixtures("small_bound")
