@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import typer
 
+from sapwood._text import visible
 from sapwood.cli.spelling import as_options
 
 USER_ERROR = 1
@@ -41,7 +42,7 @@ def _message(error: ValueError | OSError) -> str:
 
 def say_error(message: str) -> None:
     """One line on standard error."""
-    typer.echo(typer.style("error: ", fg="red", bold=True) + " ".join(message.split()), err=True)
+    typer.echo(typer.style("error: ", fg="red", bold=True) + visible(" ".join(message.split())), err=True)
 
 
 def usage_error(message: str, option: str | None = None) -> typer.BadParameter:

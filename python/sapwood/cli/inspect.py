@@ -11,12 +11,14 @@ import typer
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 from rich.tree import Tree
 
 from sapwood import _views
 from sapwood._base import DynamicTreeEstimator
 from sapwood._core import Model, TreeDump
 from sapwood._fitted import native, task_of
+from sapwood._text import visible
 from sapwood.cli import model_file
 from sapwood.cli.failures import told_in_one_line
 from sapwood.cli.numbers import plain, shown
@@ -124,13 +126,13 @@ def _relevance(core: Model, names: list[str]) -> dict[str, float]:
 
 
 def _show_summary(console: Console, told: dict[str, Any]) -> None:
-    of = "" if told["target"] is None else f" of {told['target']!r}"
+    of = "" if told["target"] is None else f" of {visible(repr(told['target']))}"
     inputs = told["inputs"]
-    listed = ", ".join(inputs[:12]) + (f", ... ({len(inputs)} in all)" if len(inputs) > 12 else "")
+    listed = ", ".join(map(visible, inputs[:12])) + (f", ... ({len(inputs)} in all)" if len(inputs) > 12 else "")
     console.print(f"{told['task']}{of}, {told['rows_learned']:,} rows learned", style="bold", markup=False)
     console.print(f"inputs: {listed}", markup=False)
     if told["classes"] is not None:
-        console.print(f"classes: {', '.join(map(str, told['classes']))}", markup=False)
+        console.print(f"classes: {', '.join(map(visible, told['classes']))}", markup=False)
     console.print(
         f"active observations: {told['active']:,}   forgetting factor: {told['forgetting']:.4f}   "
         f"sharpness: {told['sharpness']:.2f}"
@@ -155,7 +157,7 @@ def _show_bank(console: Console, members: list[dict[str, Any]]) -> None:
             if "leaf" in member
             else ()
         )
-        table.add_row(member["member"], f"{member['weight']:.3f}", *about_trees)
+        table.add_row(Text(member["member"]), f"{member['weight']:.3f}", *about_trees)
     console.print(table)
     console.print("active and retired: observations per leaf", style="dim")
 
@@ -169,7 +171,7 @@ def _show_relevance(console: Console, relevance: dict[str, float]) -> None:
     table.add_column("share", justify="right")
     table.add_column("")
     for name, share in list(relevance.items())[:15]:
-        table.add_row(name, f"{share:.1%}", "█" * round(40 * share))
+        table.add_row(Text(visible(name)), f"{share:.1%}", "█" * round(40 * share))
     console.print(table)
 
 
@@ -183,10 +185,11 @@ def _draw(parent: Tree, dump: TreeDump, node: int, names: list[str], lead: str, 
     split = int(dump.split_dim[node])
     if split < 0:
         value = dump.value[node]
-        said = f"mean {shown(float(value[0]))}" if classes is None else f"{classes[int(np.argmax(value))]!s}"
-        parent.add(f"{lead}{said}  ({dump.n_active[node]:.0f} active, {dump.n_retired[node]:.0f} retired)")
+        said = f"mean {shown(float(value[0]))}" if classes is None else visible(classes[int(np.argmax(value))])
+        parent.add(Text(f"{lead}{said}  ({dump.n_active[node]:.0f} active, {dump.n_retired[node]:.0f} retired)"))
         return
     missing = "left" if dump.nan_left[node] else "right"
-    here = parent.add(f"{lead}{names[split]} < {shown(float(dump.cut[node]))}?  (missing: {missing})")
+    question = f"{visible(names[split])} < {shown(float(dump.cut[node]))}?  (missing: {missing})"
+    here = parent.add(Text(lead + question))  # not markup: a column may be called "[/]"
     _draw(here, dump, int(dump.left[node]), names, "yes: ", classes)
     _draw(here, dump, int(dump.right[node]), names, "no: ", classes)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sapwood import DynamicTreeClassifier, DynamicTreeRegressor
 from sapwood._base import DynamicTreeEstimator
 from sapwood._fitted import fitted
+from sapwood._text import visible
 from sapwood.cli import model_file, values
 from sapwood.cli.failures import told_in_one_line
 from sapwood.cli.learn import OnBadRow
@@ -90,7 +91,7 @@ def predict(
         typer.echo(json_format.dumps(told))
     elif not quiet:
         left_out = f", {n_bad:,} rows left out" if n_bad else ""
-        place = "" if predictions is None else f" into {predictions}"
+        place = "" if predictions is None else f" into {visible(predictions)}"
         typer.echo(f"{n_rows:,} rows predicted{place} ({n_rows / seconds:,.0f} rows/s){left_out}", err=True)
 
 
@@ -153,7 +154,10 @@ def _columns(model: DynamicTreeEstimator, x: NDArray[np.float64], levels: list[f
 
 def _print(columns: dict[str, NDArray[Any]], *, with_header: bool) -> None:
     rows = zip(*(values.tolist() for values in columns.values()), strict=True)
-    sys.stdout.buffer.write((csv_text([list(columns)]) if with_header else b"") + csv_text(rows))
+    text = (csv_text([list(columns)]) if with_header else b"") + csv_text(rows)
+    if sys.stdout.isatty():  # labels are data, and do not steer a terminal
+        text = "\n".join(map(visible, text.decode("utf-8", "surrogateescape").split("\n"))).encode()
+    sys.stdout.buffer.write(text)
     sys.stdout.flush()
 
 

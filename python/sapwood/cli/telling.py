@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from sapwood._text import visible
 from sapwood.cli.numbers import plain, shown
 from sapwood.cli.watching import duration
 from sapwood.metrics import METRICS
@@ -44,16 +45,17 @@ def as_table(result: EvaluationResult, job: Job) -> None:
     console = Console(highlight=False)
     speed = f"{result.timings.rows_per_second:,.0f} rows/s"
     took = duration(result.timings.total)
-    console.print(f"{result.n_rows:,} rows in {took} ({speed}), {result.task} of {result.target!r}", markup=False)
+    of = f"{result.task} of {visible(repr(result.target))}"
+    console.print(f"{result.n_rows:,} rows in {took} ({speed}), {of}", markup=False)
     console.print(_scores(result, job.window))
     if result.n_scored < result.n_rows:
         console.print(f"{result.n_scored:,} rows were scored.")
     for reason, count in result.bad_reasons.items():
-        console.print(f"{count:,} rows were left out: {reason}.")
+        console.print(f"{count:,} rows were left out: {visible(reason)}.", markup=False)
     for note in result.notes:
-        console.print(f"note: {note}", markup=False)
+        console.print(f"note: {visible(note)}", markup=False)
     for what, path in job.written().items():
-        console.print(f"{what}: {path}", markup=False, soft_wrap=True)
+        console.print(f"{what}: {visible(path)}", markup=False, soft_wrap=True)
 
 
 def _scores(result: EvaluationResult, window: int) -> Table:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from sapwood._text import visible
+
 
 class MetricWords(NamedTuple):
     """A score in words: its name, its axis with the unit, which way is better, what it means, the value to aim at."""
@@ -68,6 +70,17 @@ _FORECASTER_WORDS = {
     "running_mean": "running mean",
     "majority": "majority class",
 }
+
+
+def drawn(name: object) -> str:
+    r"""A name or label as matplotlib draws it as it is, without taking what is between dollar signs for mathematics.
+
+    Examples
+    --------
+    >>> print(drawn("US$ and CA$"))
+    US\$ and CA\$
+    """
+    return visible(name).replace("$", r"\$")
 
 
 def forecaster_word(name: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from sapwood._text import visible
+
 _VOID = frozenset({"meta", "link", "br", "col"})
 
 
@@ -18,7 +20,12 @@ class Html(str):
 
 
 def _markup(content: str) -> Html:
-    return content if isinstance(content, Html) else Html(escape(content, quote=False))
+    return content if isinstance(content, Html) else Html(_escaped(content, quote=False))
+
+
+def _escaped(text: str, *, quote: bool = True) -> str:
+    """Text without markup, and without the control characters that HTML does not allow."""
+    return escape("\n".join(map(visible, text.split("\n"))), quote=quote)
 
 
 def element(tag: str, *content: str, **attributes: str | None) -> Html:
@@ -30,7 +37,7 @@ def element(tag: str, *content: str, **attributes: str | None) -> Html:
     '<p class="note">1 &lt; 2</p>'
     """
     written = "".join(
-        f' {name.rstrip("_").replace("_", "-")}="{escape(value)}"'
+        f' {name.rstrip("_").replace("_", "-")}="{_escaped(value)}"'
         for name, value in attributes.items()
         if value is not None
     )
