@@ -1,6 +1,6 @@
 """The native engine. Arrays in, arrays out; every array is float64 and C-contiguous unless said otherwise."""
 
-from typing import Literal, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,10 @@ class ModelFileError(ValueError):
 def error_catalogue() -> list[tuple[str, str, str]]:
     """Every error the engine can give: (code, exception class name, template of the message)."""
 
+def option_names(option: str, task: str | None = None) -> tuple[str, ...]:
+    """The names of an option's values, in the order in which they are documented; of those that go with a task, if one
+    is given. The options are task, leaf, discard, prior, evidence, division and member (members without trees)."""
+
 @final
 class MemberConfig:
     """One member of the bank: a cloud of dynamic trees, or something simpler. Frozen."""
@@ -28,14 +32,14 @@ class MemberConfig:
     def __init__(
         self,
         *,
-        leaf: Literal["constant", "linear", "multinomial", "discriminant", "quadratic"],
+        leaf: str,  # this and the other names: see option_names
         n_particles: int = 1000,
         max_active: int | None = None,  # None: keep everything active
-        discard: Literal["oldest", "random", "alc", "entropy"] = "oldest",
+        discard: str = "oldest",
         forgetting: float | None = None,  # None: every particle carries its own
-        prior: Literal["default", "reference"] = "default",
-        evidence: Literal["joint", "conditional"] = "joint",
-        division: Literal["proportional", "gaussian"] | None = None,  # None: gaussian where the leaf can
+        prior: str = "default",
+        evidence: str = "joint",
+        division: str | None = None,  # None: gaussian where the leaf can
         split_alpha: float = 0.95,
         split_beta: float = 2.0,
         min_leaf: int | None = None,  # None: 2p+4 linear, 4 constant, 1 classes (3 when p > 20)
@@ -44,7 +48,7 @@ class MemberConfig:
         lags: int = 0,  # how many of the last targets are appended to the inputs of this member
     ) -> None: ...
     @staticmethod
-    def trivial(kind: Literal["last_value", "least_squares", "last_label"]) -> MemberConfig:
+    def trivial(kind: str) -> MemberConfig:
         """A member that is no cloud: it sees the inputs and the last target, and has neither pool nor particles."""
     @property
     def kind(self) -> str: ...  # "cloud", or the name of what it is instead
@@ -67,7 +71,7 @@ class Model:
 
     def __init__(
         self,
-        task: Literal["regression", "classification"],
+        task: str,
         n_inputs: int,
         n_classes: int,  # 0 for regression; may grow later (add_classes)
         members: list[MemberConfig],

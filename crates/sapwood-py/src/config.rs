@@ -1,10 +1,32 @@
 //! The configuration of a bank member in Python.
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use sapwood::bank::{self, TrivialKind};
-use sapwood::config::{CloudConfig, Discard, Division, Evidence, Leaf, Named, Prior};
+use sapwood::config::{CloudConfig, Discard, Division, Evidence, Leaf, Named, Prior, Task};
+use sapwood::error::Error;
 
 use crate::errors::to_python;
+
+/// The names of an option's values, in the order in which they are documented; of those that go with a task, if one is given.
+#[pyfunction]
+#[pyo3(signature = (option, task=None))]
+pub fn option_names<'py>(py: Python<'py>, option: &str, task: Option<&str>) -> PyResult<Bound<'py, PyTuple>> {
+    type Names = fn(Option<Task>) -> Vec<&'static str>;
+    const OPTIONS: [(&str, Names); 7] = [
+        (Task::OPTION, Task::names),
+        (Leaf::OPTION, Leaf::names),
+        (Discard::OPTION, Discard::names),
+        (Prior::OPTION, Prior::names),
+        (Evidence::OPTION, Evidence::names),
+        (Division::OPTION, Division::names),
+        (TrivialKind::OPTION, TrivialKind::names),
+    ];
+    let task = task.map(Task::parse).transpose().map_err(to_python)?;
+    let unknown = || Error::UnknownOption { name: "option", given: option.into(), allowed: OPTIONS.map(|(name, _)| name).join(", ") };
+    let (_, names) = OPTIONS.iter().find(|(name, _)| *name == option).ok_or_else(|| to_python(unknown()))?;
+    PyTuple::new(py, names(task))
+}
 
 /// One member of the bank: a cloud of dynamic trees, or something simpler. Frozen.
 #[pyclass(frozen, module = "sapwood._core")]

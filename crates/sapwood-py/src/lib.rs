@@ -8,7 +8,7 @@ mod results;
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use super::config::MemberConfig;
+    use super::config::{MemberConfig, option_names};
     #[pymodule_export]
     use super::errors::{ConfigError, InputError, ModelFileError, error_catalogue};
     #[pymodule_export]

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
 use sapwood::bank::{self, Bank, Rows, Run, Wanted};
-use sapwood::config::Task;
+use sapwood::config::{Named, Task};
 use sapwood::error::{Error, Result};
 use sapwood::snapshot;
 
@@ -28,14 +28,6 @@ fn rows<'a>(x: &'a PyReadonlyArray2<f64>) -> PyResult<Rows<'a>> {
         return Err(to_python(Error::WrongColumns { given: 0, expected: 1 }));
     }
     Ok(Rows::new(x.as_slice()?, x.shape()[1]))
-}
-
-fn parse_task(task: &str) -> Result<Task> {
-    match task {
-        "regression" => Ok(Task::Regression),
-        "classification" => Ok(Task::Classification),
-        _ => Err(Error::UnknownOption { name: "task", given: task.into(), allowed: "regression, classification" }),
-    }
 }
 
 /// Run native work without the interpreter lock. The work polls for interruption; Ctrl-C stops it at the next chunk.
@@ -82,7 +74,7 @@ impl Model {
     ) -> PyResult<Self> {
         let configs: Vec<_> = members.iter().map(|member| member.inner.clone()).collect();
         let rates = mixing_rates.unwrap_or_else(|| bank::DEFAULT_RATES.to_vec());
-        let bank = parse_task(task)
+        let bank = Task::parse(task)
             .and_then(|task| Bank::new(task, n_inputs, n_classes, &configs, seed))
             .and_then(|bank| bank.with_mixing(&rates, mixing_top))
             .map_err(to_python)?;

@@ -2,96 +2,120 @@
 
 use crate::error::{Error, Result};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Task {
-    Regression,
-    Classification,
-}
-
-impl Task {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Regression => "regression",
-            Self::Classification => "classification",
-        }
-    }
-}
-
-/// An option that is chosen by name. These names are the public ones everywhere.
+/// An option that is chosen by name. These names are the public ones everywhere: in Python, in messages and in model files.
 pub trait Named: Sized + Copy + PartialEq + 'static {
     const OPTION: &'static str;
-    const ALLOWED: &'static str;
+    /// Every value with its name, in the order in which they are documented.
     const NAMES: &'static [(&'static str, Self)];
+
+    /// The one task that this value is for, if it is not for both.
+    fn only_for(self) -> Option<Task> {
+        None
+    }
 
     fn parse(given: &str) -> Result<Self> {
         Self::NAMES.iter().find(|(name, _)| *name == given).map(|(_, value)| *value).ok_or_else(|| Error::UnknownOption {
             name: Self::OPTION,
             given: given.into(),
-            allowed: Self::ALLOWED,
+            allowed: Self::names(None).join(", "),
         })
     }
 
     fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, value)| *value == self).expect("every value is named").0
     }
+
+    /// The names of all values, or of those that go with a task.
+    fn names(task: Option<Task>) -> Vec<&'static str> {
+        let goes_with = |value: Self| task.is_none() || value.only_for().is_none() || value.only_for() == task;
+        Self::NAMES.iter().filter(|(_, value)| goes_with(*value)).map(|(name, _)| *name).collect()
+    }
+
+    fn check_task(self, task: Task) -> Result<()> {
+        if self.only_for().is_none_or(|only| only == task) { Ok(()) } else { Err(self.wrong_task(task)) }
+    }
+
+    /// The error of choosing this value for a task that it is not for.
+    fn wrong_task(self, task: Task) -> Error {
+        let remedy = match &Self::names(Some(task))[..] {
+            [] => "leave it out".to_owned(),
+            [only] => format!("use {only}"),
+            [others @ .., last] => format!("use {} or {last}", others.join(", ")),
+        };
+        Error::Incompatible { name: Self::OPTION, option: self.name(), with: task.name(), remedy }
+    }
 }
 
+/// An enum whose values are chosen by name: `named!(Type, "option", Variant = "name", ...)`. A value for one task only is followed by
+/// `for Task`.
 macro_rules! named {
-    ($(#[$doc:meta])* $type:ident, $option:literal, $allowed:literal, $($(#[$vdoc:meta])* $variant:ident = $name:literal),+) => {
+    (
+        $(#[$doc:meta])* $type:ident, $option:literal,
+        $($(#[$value_doc:meta])* $variant:ident = $name:literal $(for $task:ident)?),+ $(,)?
+    ) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $type { $($(#[$vdoc])* $variant),+ }
-        impl Named for $type {
+        pub enum $type { $($(#[$value_doc])* $variant),+ }
+
+        impl $crate::config::Named for $type {
             const OPTION: &'static str = $option;
-            const ALLOWED: &'static str = $allowed;
             const NAMES: &'static [(&'static str, Self)] = &[$(($name, Self::$variant)),+];
+
+            fn only_for(self) -> Option<$crate::config::Task> {
+                match self {
+                    $($(Self::$variant => Some($crate::config::Task::$task),)?)+
+                    #[allow(unreachable_patterns, reason = "where every value is for one task")]
+                    _ => None,
+                }
+            }
         }
     };
 }
+pub(crate) use named;
 
+named!(Task, "task", Regression = "regression", Classification = "classification");
 named!(
-    Leaf, "leaf", "constant, linear, multinomial, discriminant, quadratic",
-    Constant = "constant", Linear = "linear", Multinomial = "multinomial",
+    Leaf, "leaf",
+    Constant = "constant" for Regression,
+    Linear = "linear" for Regression,
+    Multinomial = "multinomial" for Classification,
     /// Gaussian classes with one covariance, nested with the multinomial leaf.
-    Discriminant = "discriminant",
+    Discriminant = "discriminant" for Classification,
     /// Like the discriminant leaf, with one covariance per class as a further nested model.
-    Quadratic = "quadratic"
+    Quadratic = "quadratic" for Classification,
 );
 impl Leaf {
-    /// The task that a leaf model is for.
     pub fn task(self) -> Task {
-        match self {
-            Self::Constant | Self::Linear => Task::Regression,
-            Self::Multinomial | Self::Discriminant | Self::Quadratic => Task::Classification,
-        }
+        self.only_for().expect("every leaf model is for one task")
     }
 }
 
 named!(
     /// Which active point is retired when the pool is full.
-    Discard, "discard", "oldest, random, alc, entropy",
-    Oldest = "oldest", Random = "random",
-    /// The point whose loss raises the predictive variance least (regression).
-    Alc = "alc",
-    /// The point in the leaf of lowest class entropy (classification).
-    Entropy = "entropy"
+    Discard, "discard",
+    Oldest = "oldest",
+    Random = "random",
+    /// The point whose loss raises the predictive variance least.
+    Alc = "alc" for Regression,
+    /// The point in the leaf of lowest class entropy.
+    Entropy = "entropy" for Classification,
 );
-named!(Prior, "prior", "default, reference", Default = "default", Reference = "reference");
+named!(Prior, "prior", Default = "default", Reference = "reference");
 named!(
     /// How retired points enter the evidence of a leaf.
-    Evidence, "evidence", "joint, conditional",
+    Evidence, "evidence",
     /// `Z(active + retired)`.
     Joint = "joint",
     /// `Z(active + retired) / Z(retired)`.
-    Conditional = "conditional"
+    Conditional = "conditional",
 );
 named!(
     /// How retired statistics are divided between the children of a grow.
-    Division, "division", "proportional, gaussian",
+    Division, "division",
     /// By the children's shares of the active points; a prune undoes it exactly.
     Proportional = "proportional",
     /// By truncating a Gaussian with the retired moments at the cut. Leaves without moments of the inputs divide proportionally.
-    Gaussian = "gaussian"
+    Gaussian = "gaussian",
 );
 
 /// The grid of automatic forgetting factors.
@@ -140,33 +164,8 @@ impl CloudConfig {
     /// Check every field, for a stream with `n_inputs` inputs (not counting lags).
     pub fn check(&self, task: Task, n_inputs: usize) -> Result<Settings> {
         let out_of_range = |name, given: f64, allowed| Err(Error::OutOfRange { name, given, allowed });
-        if self.leaf.task() != task {
-            return Err(Error::Incompatible {
-                name: "leaf",
-                option: self.leaf.name(),
-                with: task.name(),
-                remedy: if task == Task::Regression { "use linear or constant" } else { "use multinomial, discriminant or quadratic" },
-            });
-        }
-        match (self.discard, task) {
-            (Discard::Alc, Task::Classification) => {
-                return Err(Error::Incompatible {
-                    name: "discard",
-                    option: "alc",
-                    with: "classification",
-                    remedy: "use entropy, oldest or random",
-                });
-            }
-            (Discard::Entropy, Task::Regression) => {
-                return Err(Error::Incompatible {
-                    name: "discard",
-                    option: "entropy",
-                    with: "regression",
-                    remedy: "use alc, oldest or random",
-                });
-            }
-            _ => {}
-        }
+        self.leaf.check_task(task)?;
+        self.discard.check_task(task)?;
         if self.n_particles == 0 || self.n_particles > 10_000_000 {
             return out_of_range("n_particles", self.n_particles as f64, "between 1 and 10000000");
         }
@@ -246,5 +245,53 @@ impl Settings {
             Some(fixed) => std::slice::from_ref(fixed),
             None => &FORGETTING_GRID,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_names<T: Named + std::fmt::Debug>() {
+        for (name, value) in T::NAMES {
+            assert!(T::parse(name).is_ok_and(|parsed| parsed == *value) && value.name() == *name);
+            for task in [Task::Regression, Task::Classification] {
+                assert_eq!(value.check_task(task).is_ok(), T::names(Some(task)).contains(name), "{value:?}");
+            }
+        }
+        assert_eq!(T::names(None).len(), T::NAMES.len());
+        assert!(T::parse("").is_err());
+    }
+
+    /// Fails if a name does not lead back to its value, or is offered for a task that it is refused for.
+    #[test]
+    fn names_lead_to_their_values_and_back() {
+        check_names::<Task>();
+        check_names::<Leaf>();
+        check_names::<Discard>();
+        check_names::<Prior>();
+        check_names::<Evidence>();
+        check_names::<Division>();
+    }
+
+    /// Fails if a leaf model is declared without its task.
+    #[test]
+    fn every_leaf_has_a_task() {
+        let n_leaves = |task| Leaf::NAMES.iter().filter(|(_, leaf)| leaf.task() == task).count();
+        assert_eq!([n_leaves(Task::Regression), n_leaves(Task::Classification)], [2, 3]);
+    }
+
+    /// Fails if the remedy names a value that would be refused as well.
+    #[test]
+    fn the_remedy_for_a_wrong_task_names_what_is_allowed() {
+        let message = |error: Result<()>| error.unwrap_err().to_string();
+        assert_eq!(
+            message(Discard::Alc.check_task(Task::Classification)),
+            "discard=\"alc\" does not go with classification; use oldest, random or entropy."
+        );
+        assert_eq!(
+            message(Leaf::Quadratic.check_task(Task::Regression)),
+            "leaf=\"quadratic\" does not go with regression; use constant or linear."
+        );
     }
 }

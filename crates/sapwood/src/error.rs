@@ -67,11 +67,11 @@ pub enum Error {
     MoreLearnedThanForecast { given: usize, n_test: usize },
 
     #[error("{name}={given:?} is not known; choose one of {allowed}.")]
-    UnknownOption { name: &'static str, given: String, allowed: &'static str },
+    UnknownOption { name: &'static str, given: String, allowed: String },
     #[error("{name}={given} is not allowed; it must be {allowed}.")]
     OutOfRange { name: &'static str, given: f64, allowed: &'static str },
     #[error("{name}={option:?} does not go with {with}; {remedy}.")]
-    Incompatible { name: &'static str, option: &'static str, with: &'static str, remedy: &'static str },
+    Incompatible { name: &'static str, option: &'static str, with: &'static str, remedy: String },
     #[error("the bank has no members; give at least one.")]
     NoMembers,
 
@@ -164,9 +164,9 @@ impl Error {
             WrongTask { what: "a quantile", needs: "regression", task: "classification" },
             FewerClasses { given: 2, current: 3 },
             MoreLearnedThanForecast { given: 5, n_test: 4 },
-            UnknownOption { name: "discard", given: "newest".into(), allowed: "oldest, random, alc, entropy" },
+            UnknownOption { name: "discard", given: "newest".into(), allowed: "oldest, random, alc, entropy".into() },
             OutOfRange { name: "forgetting", given: 1.5, allowed: "between 0 and 1" },
-            Incompatible { name: "discard", option: "alc", with: "multinomial leaves", remedy: "use entropy, oldest or random" },
+            Incompatible { name: "discard", option: "alc", with: "classification", remedy: "use oldest, random or entropy".into() },
             NoMembers,
             NotAModel { why: "it does not start with the magic bytes" },
             NewerFormat { given: 9, supported: 1 },

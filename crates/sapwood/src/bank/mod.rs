@@ -27,7 +27,7 @@ pub use trivial::{LastLabel, LastValue, LeastSquares, Tracked, TrivialKind};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::config::Task;
+use crate::config::{Named, Task};
 use crate::error::{Error, MAX_MAGNITUDE, Result};
 
 /// Sums of weights outside this range could lose one of the terms to rounding.

@@ -7,7 +7,7 @@ use super::ledger::Ledger;
 use super::member::Forecaster;
 use super::{Bank, ClassificationMember, Member, Members, RegressionMember, Rows, check_levels, workers};
 use crate::cloud::{ForecastScratch, RowWalk};
-use crate::config::Task;
+use crate::config::{Named, Task};
 use crate::error::{Error, Result};
 use crate::num::ln;
 use crate::predict::{Mixture, Solver};

@@ -1,7 +1,7 @@
 //! The same stream gives the same bytes, whatever the number of threads, the batches, the queries and the interruptions.
 
 use sapwood::bank::{Bank, MemberConfig, Predictive, Run, Wanted};
-use sapwood::config::{CloudConfig, Division, Evidence, Leaf, Prior, Task};
+use sapwood::config::{CloudConfig, Division, Evidence, Leaf, Named, Prior, Task};
 use sapwood::snapshot;
 
 use crate::common::{Data, LEAVES, Noise, bank, bytes, discards, predict, trivial};

@@ -1,11 +1,11 @@
 //! Members of a classification bank.
 
-use super::{Forecaster, Member, MemberConfig, wrong_task};
+use super::{Forecaster, Member, MemberConfig};
 use crate::bank::member_forecast::ClassProbabilities;
 use crate::bank::trivial::{LastLabel, TrivialKind};
 use crate::cloud::Cloud;
 use crate::cloud::ForecastScratch;
-use crate::config::{CloudConfig, Leaf, Task};
+use crate::config::{CloudConfig, Leaf, Named, Task};
 use crate::error::Result;
 use crate::leaf::{Covariance, Discriminant, Multinomial};
 
@@ -23,7 +23,7 @@ impl ClassificationMember {
             MemberConfig::Cloud(config) => new_cloud(config, n_inputs, n_classes, seed),
             MemberConfig::Trivial(TrivialKind::LastLabel) => Ok(Self::LastLabel(LastLabel::new(n_classes))),
             MemberConfig::Trivial(kind @ (TrivialKind::LastValue | TrivialKind::LeastSquares)) => {
-                Err(wrong_task(*kind, Task::Classification))
+                Err(kind.wrong_task(Task::Classification))
             }
         }
     }

@@ -10,8 +10,7 @@ use super::member_forecast::MemberForecast;
 use super::trivial::TrivialKind;
 use crate::cloud::ForecastScratch;
 use crate::cloud::{ActivePoint, Cloud, ParticleStats, StepSizes, TreeNode};
-use crate::config::{CloudConfig, Named, Task};
-use crate::error::Error;
+use crate::config::{CloudConfig, Task};
 use crate::leaf::{Discriminant, Gaussian, LeafModel, Multinomial};
 use crate::tree::LeafNode;
 
@@ -43,15 +42,6 @@ impl From<TrivialKind> for MemberConfig {
     fn from(kind: TrivialKind) -> Self {
         Self::Trivial(kind)
     }
-}
-
-/// A trivial member in a bank of the other task.
-fn wrong_task(kind: TrivialKind, task: Task) -> Error {
-    let remedy = match task {
-        Task::Regression => "use last_value or least_squares",
-        Task::Classification => "use last_label",
-    };
-    Error::Incompatible { name: TrivialKind::OPTION, option: kind.name(), with: task.name(), remedy }
 }
 
 /// What can be done with any member and asked of it, whatever its task. A member without trees has no pool and no particles, which is what the

@@ -1,10 +1,10 @@
 //! Members of a regression bank.
 
-use super::{Forecaster, Member, MemberConfig, wrong_task};
+use super::{Forecaster, Member, MemberConfig};
 use crate::bank::trivial::{LastValue, LeastSquares, Tracked, TrivialKind};
 use crate::cloud::Cloud;
 use crate::cloud::{ForecastScratch, RowWalk};
-use crate::config::{CloudConfig, Leaf, Prior, Task};
+use crate::config::{CloudConfig, Leaf, Named, Prior, Task};
 use crate::error::Result;
 use crate::leaf::{Gaussian, GaussianPrior};
 use crate::predict::Mixture;
@@ -26,7 +26,7 @@ impl RegressionMember {
             MemberConfig::Trivial(TrivialKind::LeastSquares) => {
                 Ok(Self::LeastSquares(Tracked::new(LeastSquares::new(n_inputs + TrivialKind::LAGS))))
             }
-            MemberConfig::Trivial(kind @ TrivialKind::LastLabel) => Err(wrong_task(*kind, Task::Regression)),
+            MemberConfig::Trivial(kind @ TrivialKind::LastLabel) => Err(kind.wrong_task(Task::Regression)),
         }
     }
 

@@ -12,34 +12,24 @@ pub use last_value::LastValue;
 pub use least_squares::LeastSquares;
 pub use tracked::Tracked;
 
-use crate::config::{Named, Task};
+use crate::config::{Named, Task, named};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TrivialKind {
+named!(
+    TrivialKind, "member",
     /// The next target is the last one.
-    LastValue,
+    LastValue = "last_value" for Regression,
     /// Recursive least squares on the inputs and the last target.
-    LeastSquares,
+    LeastSquares = "least_squares" for Regression,
     /// Recent transition frequencies from the last label.
-    LastLabel,
-}
-
-impl Named for TrivialKind {
-    const OPTION: &'static str = "member";
-    const ALLOWED: &'static str = "last_value, least_squares, last_label";
-    const NAMES: &'static [(&'static str, Self)] =
-        &[("last_value", Self::LastValue), ("least_squares", Self::LeastSquares), ("last_label", Self::LastLabel)];
-}
+    LastLabel = "last_label" for Classification,
+);
 
 impl TrivialKind {
     /// Lags that such a member sees.
     pub const LAGS: usize = 1;
 
     pub fn task(self) -> Task {
-        match self {
-            Self::LastValue | Self::LeastSquares => Task::Regression,
-            Self::LastLabel => Task::Classification,
-        }
+        self.only_for().expect("every trivial member is for one task")
     }
 }
 
