@@ -81,7 +81,7 @@ def compose(settings: Settings, task: Task, n_inputs: int, n_classes: int) -> li
     members: list[MemberConfig] = []
     if _is_auto(settings.max_active):
         for cloud in recommended_clouds(leaf, task, n_inputs, n_classes, lagged=n_lags > 0):
-            own = shared | steady(settings, n_inputs) if cloud.steady else shared
+            own = shared | stationary(settings, n_inputs) if cloud.stationary else shared
             lags = n_lags if cloud.lagged else 0
             if settings.n_particles is None:
                 own = own | {"n_particles": math.ceil(cloud.particles * own["n_particles"])}
@@ -122,7 +122,7 @@ def trivial_members(task: Task, n_classes: int) -> tuple[_TrivialKind, ...]:
     return ("last_label",) if n_classes > 2 else ()
 
 
-def steady(settings: Settings, n_inputs: int) -> dict[str, Any]:
+def stationary(settings: Settings, n_inputs: int) -> dict[str, Any]:
     """What a cloud that takes the world to stand still has of its own, unless the user has decided."""
     own: dict[str, Any] = {"split_beta": 1.0}
     if _is_auto(settings.forgetting):

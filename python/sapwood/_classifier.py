@@ -12,10 +12,10 @@ from sklearn.base import ClassifierMixin
 
 from sapwood import _input, _views
 from sapwood._base import DynamicTreeEstimator
-from sapwood._chance import RandomState, threads_from
 from sapwood._core import Model
 from sapwood._fitted import FittedState, fitted, is_fitted, new_model, set_fitted
 from sapwood._labels import LabelBook
+from sapwood._seeds import RandomState, threads_from
 from sapwood.distribution import ClassDistribution
 
 Floats = NDArray[np.float64]

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sapwood import _bank
-from sapwood._chance import seed_from
 from sapwood._core import Model
 from sapwood._labels import LabelBook
+from sapwood._seeds import seed_from
 
 if TYPE_CHECKING:
     from sapwood._base import DynamicTreeEstimator

@@ -49,7 +49,7 @@ class Cloud:
         Size of the active pool.
     lagged : bool
         Whether it also sees the last targets.
-    steady : bool
+    stationary : bool
         Whether it takes the world to stand still: nothing fades, trees may be deep, a split is sought in a quarter of
         the columns, and rare classes start with a whole count.
     particles : Fraction
@@ -59,7 +59,7 @@ class Cloud:
     leaf: Leaf
     pool: int
     lagged: bool = False
-    steady: bool = False
+    stationary: bool = False
     particles: Fraction = Fraction(1)
 
 
@@ -89,10 +89,10 @@ def classification(n_inputs: int, n_classes: int, *, lagged: bool) -> list[Cloud
             Cloud("multinomial", 100),
             Cloud("multinomial", 500, lagged=lagged),
             Cloud("multinomial", 3000),
-            *_twice(Cloud("multinomial", 3000, steady=True)),
+            *_twice(Cloud("multinomial", 3000, stationary=True)),
         ]
         if n_inputs > _MANY_COLUMNS:
-            clouds += [*_twice(Cloud("discriminant", 3000)), *_twice(Cloud("discriminant", 3000, steady=True))]
+            clouds += [*_twice(Cloud("discriminant", 3000)), *_twice(Cloud("discriminant", 3000, stationary=True))]
     return [replace(cloud, pool=scaled(cloud.pool, n_classes)) for cloud in clouds]
 
 

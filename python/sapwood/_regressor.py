@@ -11,8 +11,8 @@ from sklearn.base import RegressorMixin
 
 from sapwood import _input
 from sapwood._base import DynamicTreeEstimator
-from sapwood._chance import RandomState, threads_from
 from sapwood._fitted import FittedState, is_fitted, native, new_model, set_fitted
+from sapwood._seeds import RandomState, threads_from
 from sapwood.distribution import PredictiveDistribution
 
 Floats = NDArray[np.float64]

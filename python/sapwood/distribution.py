@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sapwood import errors
-from sapwood._chance import RandomState, seed_from
 from sapwood._core import Predictive
 from sapwood._labels import LabelBook
 from sapwood._numbers import is_whole
+from sapwood._seeds import RandomState, seed_from
 
 __all__ = ["ClassDistribution", "PredictiveDistribution"]
 

@@ -13,6 +13,8 @@ from benchmarks.quality.table import loss, tables
 from benchmarks.quality.targets import TARGETS
 from benchmarks.quality.verdict import Target, verdict
 
+from sapwood import _disk
+
 
 def _result(method: str, library: str, form: str, log_loss: float | None) -> dict[str, Any]:
     scores = {"log_loss": log_loss, "accuracy": 0.9, "auc": 0.9, "brier": 0.1, "ece": 0.01}
@@ -81,7 +83,7 @@ def test_an_interrupted_write_leaves_the_old_file(folder: Path, monkeypatch: pyt
     def full_disk(descriptor: int) -> None:
         raise OSError("no space left on the device")
 
-    monkeypatch.setattr("os.fsync", full_disk)
+    monkeypatch.setattr(_disk.system, "fsync", full_disk)
     with pytest.raises(OSError, match="no space"):
         results.store(key, {**result, "rows": 1})
     assert results.stored() == [result]

@@ -75,10 +75,10 @@ def test_a_steady_cloud_leaves_what_the_user_decided():
         "forgetting": "auto", "prior": "default", "evidence": "joint", "split_alpha": 0.95, "split_beta": 2.0,
         "min_leaf": None, "n_candidates": None,
     }  # fmt: skip
-    own = _bank.steady(_bank.Settings(**settings), 40)
+    own = _bank.stationary(_bank.Settings(**settings), 40)
     assert own == {"split_beta": 1.0, "forgetting": 1.0, "n_candidates": 10, "dirichlet": 1.0}
     decided = _bank.Settings(**settings | {"forgetting": 0.9, "n_candidates": 3, "dirichlet": 0.2})
-    assert _bank.steady(decided, 40) == {"split_beta": 1.0}
+    assert _bank.stationary(decided, 40) == {"split_beta": 1.0}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.quality.inputs import RAW
 from benchmarks.quality.methods.method import Floats, Method, Peer, Run, peer
 from benchmarks.quality.problems import Problem
-from sapwood.metrics import baselines
+from sapwood.metrics import naive
 
 
 def _run(regression: Callable[[], Any], classification: Callable[[int], Any]) -> Callable[[Problem, str], Run]:
@@ -49,16 +49,14 @@ class RecursiveLeastSquares(Peer):
 
 
 BASELINES = [
-    Method(
-        "no change", "baseline", True, True, (RAW,), _run(baselines.NoChange, baselines.NoChangeClass), takes_last=False
-    ),
+    Method("no change", "baseline", True, True, (RAW,), _run(naive.NoChange, naive.NoChangeClass), takes_last=False),
     Method(
         "running mean / frequencies",
         "baseline",
         True,
         True,
         (RAW,),
-        _run(baselines.RunningMean, baselines.Majority),
+        _run(naive.RunningMean, naive.Majority),
         takes_last=False,
     ),
     peer(

@@ -41,12 +41,12 @@ def bench(
     processor time; a busy machine makes all of them lower, the ratios less so. Peers are run if river is installed,
     and scikit-learn's linear model always.
     """
-    told = {name: _compare(STREAMS[name](n=rows, seed=_SEED), metric) for name, metric in _STREAMS.items()}
+    report = {name: _compare(STREAMS[name](n=rows, seed=_SEED), metric) for name, metric in _STREAMS.items()}
     if json:
-        typer.echo(json_format.dumps(plain(told), allow_nan=False))
+        typer.echo(json_format.dumps(plain(report), allow_nan=False))
         return
     console = Console(highlight=False)
-    for name, lines in told.items():
+    for name, lines in report.items():
         console.print(_table(name, rows, lines))
     if find_spec("river") is None:
         console.print("\nriver is not installed: pip install river, to see its learners here", style="dim")

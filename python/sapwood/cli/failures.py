@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import typer
 
 from sapwood._text import visible
-from sapwood.cli.spelling import as_options
+from sapwood.cli.option_names import as_options
 
 USER_ERROR = 1
 USAGE = 2
@@ -18,7 +18,7 @@ _INTERRUPT = 2
 
 
 @contextmanager
-def told_in_one_line() -> Iterator[None]:
+def errors_in_one_line() -> Iterator[None]:
     """End with one line on standard error for everything that is the data's, the file's or the user's doing."""
     try:
         yield

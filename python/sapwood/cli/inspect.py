@@ -20,7 +20,7 @@ from sapwood._core import Model, TreeDump
 from sapwood._fitted import native, task_of
 from sapwood._text import visible
 from sapwood.cli import model_file
-from sapwood.cli.failures import told_in_one_line
+from sapwood.cli.failures import errors_in_one_line
 from sapwood.cli.numbers import plain, shown
 
 EPILOG = """
@@ -40,14 +40,14 @@ def inspect(
     json: Annotated[bool, typer.Option("--json", help="One line of JSON in place of tables.")] = False,
 ) -> None:
     """Show what a model knows: its bank, trees, pool and forgetting, and which columns it splits on."""
-    with told_in_one_line():
+    with errors_in_one_line():
         estimator, schema = model_file.read(model)
     core, names = native(estimator), _names(estimator, schema)
     members = [_member(core, ix) for ix in range(core.n_members)]
     relevance = _relevance(core, names)
     if json:
-        told = _summary(estimator, schema) | {"bank": members, "relevance": relevance}
-        typer.echo(json_format.dumps(plain(told), allow_nan=False))
+        summary = _summary(estimator, schema) | {"bank": members, "relevance": relevance}
+        typer.echo(json_format.dumps(plain(summary), allow_nan=False))
         return
     console = Console(highlight=False)
     _show_summary(console, _summary(estimator, schema))
@@ -125,19 +125,19 @@ def _relevance(core: Model, names: list[str]) -> dict[str, float]:
     return {names[ix]: float(shares[ix]) for ix in np.argsort(-shares, kind="stable")}
 
 
-def _show_summary(console: Console, told: dict[str, Any]) -> None:
-    of = "" if told["target"] is None else f" of {visible(repr(told['target']))}"
-    inputs = told["inputs"]
+def _show_summary(console: Console, summary: dict[str, Any]) -> None:
+    of = "" if summary["target"] is None else f" of {visible(repr(summary['target']))}"
+    inputs = summary["inputs"]
     listed = ", ".join(map(visible, inputs[:12])) + (f", ... ({len(inputs)} in all)" if len(inputs) > 12 else "")
-    console.print(f"{told['task']}{of}, {told['rows_learned']:,} rows learned", style="bold", markup=False)
+    console.print(f"{summary['task']}{of}, {summary['rows_learned']:,} rows learned", style="bold", markup=False)
     console.print(f"inputs: {listed}", markup=False)
-    if told["classes"] is not None:
-        console.print(f"classes: {', '.join(map(visible, told['classes']))}", markup=False)
+    if summary["classes"] is not None:
+        console.print(f"classes: {', '.join(map(visible, summary['classes']))}", markup=False)
     console.print(
-        f"active observations: {told['active']:,}   forgetting factor: {told['forgetting']:.4f}   "
-        f"sharpness: {told['sharpness']:.2f}"
+        f"active observations: {summary['active']:,}   forgetting factor: {summary['forgetting']:.4f}   "
+        f"sharpness: {summary['sharpness']:.2f}"
     )
-    console.print(f"log evidence: {told['log_evidence']:,.1f}")
+    console.print(f"log evidence: {summary['log_evidence']:,.1f}")
 
 
 def _show_bank(console: Console, members: list[dict[str, Any]]) -> None:
@@ -185,8 +185,8 @@ def _draw(parent: Tree, dump: TreeDump, node: int, names: list[str], lead: str, 
     split = int(dump.split_dim[node])
     if split < 0:
         value = dump.value[node]
-        said = f"mean {shown(float(value[0]))}" if classes is None else visible(classes[int(np.argmax(value))])
-        parent.add(Text(f"{lead}{said}  ({dump.n_active[node]:.0f} active, {dump.n_retired[node]:.0f} retired)"))
+        label = f"mean {shown(float(value[0]))}" if classes is None else visible(classes[int(np.argmax(value))])
+        parent.add(Text(f"{lead}{label}  ({dump.n_active[node]:.0f} active, {dump.n_retired[node]:.0f} retired)"))
         return
     missing = "left" if dump.nan_left[node] else "right"
     question = f"{visible(names[split])} < {shown(float(dump.cut[node]))}?  (missing: {missing})"

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Optional
 import typer
 
 from sapwood.cli import values
-from sapwood.cli.failures import told_in_one_line
-from sapwood.cli.learning import Job, learn_stream
+from sapwood.cli.failures import errors_in_one_line
+from sapwood.cli.learn_job import Job, learn_stream
 
 
 class TaskChoice(str, Enum):
@@ -277,7 +277,7 @@ def learn(
         resume=resume,
     )
     job.check()
-    with told_in_one_line():
+    with errors_in_one_line():
         learn_stream(job, json=json, quiet=quiet)
 
 

@@ -17,7 +17,7 @@ from sapwood._base import DynamicTreeEstimator
 from sapwood._fitted import fitted
 from sapwood._text import visible
 from sapwood.cli import model_file, values
-from sapwood.cli.failures import told_in_one_line
+from sapwood.cli.failures import errors_in_one_line
 from sapwood.cli.learn import OnBadRow
 from sapwood.prequential.files.predictions import csv_text, open_predictions
 from sapwood.reading.errors import unknown_column
@@ -70,7 +70,7 @@ def predict(
     levels = values.levels(quantiles)
     if json and predictions is None:
         raise typer.BadParameter("standard output holds the predictions; name a file with --predictions.")
-    with told_in_one_line():
+    with errors_in_one_line():
         estimator, schema = model_file.read(model)
         estimator.set_params(n_jobs=jobs)
         options: dict[str, Any] = {
@@ -87,8 +87,9 @@ def predict(
             n_bad = rows.n_bad
         seconds = time.perf_counter() - began
     if json:
-        told = {"rows": n_rows, "rows_per_second": n_rows / seconds, "bad_rows": n_bad, "predictions": str(predictions)}
-        typer.echo(json_format.dumps(told))
+        speed = n_rows / seconds
+        summary = {"rows": n_rows, "rows_per_second": speed, "bad_rows": n_bad, "predictions": str(predictions)}
+        typer.echo(json_format.dumps(summary))
     elif not quiet:
         left_out = f", {n_bad:,} rows left out" if n_bad else ""
         place = "" if predictions is None else f" into {visible(predictions)}"
@@ -138,10 +139,10 @@ def _predict(model: DynamicTreeEstimator, source: Source, levels: list[float], p
 
 def _columns(model: DynamicTreeEstimator, x: NDArray[np.float64], levels: list[float]) -> dict[str, NDArray[Any]]:
     if isinstance(model, DynamicTreeClassifier):
-        said = model.predict_dist(x)
-        proba = said.proba()
-        classes = said.classes.tolist()
-        return {"prediction": said.mode(), **{f"p_{label}": proba[:, ix] for ix, label in enumerate(classes)}}
+        forecast = model.predict_dist(x)
+        proba = forecast.proba()
+        classes = forecast.classes.tolist()
+        return {"prediction": forecast.mode(), **{f"p_{label}": proba[:, ix] for ix, label in enumerate(classes)}}
     assert isinstance(model, DynamicTreeRegressor)
     distribution = model.predict_dist(x)
     quantiles = distribution.ppf(levels)

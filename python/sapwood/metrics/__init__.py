@@ -1,10 +1,10 @@
 """Scores of forecasts, as functions of arrays and as accumulators fed in chunks.
 
 A prequential loop makes a :class:`RegressionForecast` or :class:`ClassForecast` of each chunk and gives it to a
-:class:`Scoreboard`, or to single metrics, for the model and for each of :mod:`sapwood.metrics.baselines`.
+:class:`Scoreboard`, or to single metrics, for the model and for each of :mod:`sapwood.metrics.naive`.
 """
 
-from sapwood.metrics import baselines
+from sapwood.metrics import naive
 from sapwood.metrics._base import Metric, Rolling
 from sapwood.metrics._classification import Accuracy, Brier, Ece, LogLoss
 from sapwood.metrics._forecast import ClassForecast, RegressionForecast
@@ -52,7 +52,6 @@ __all__ = [
     "Width90",
     "accuracy",
     "auc",
-    "baselines",
     "brier",
     "coverage90",
     "crps",
@@ -64,6 +63,7 @@ __all__ = [
     "log_loss",
     "log_score",
     "mae",
+    "naive",
     "pit_histogram",
     "rmse",
     "width90",

@@ -20,7 +20,7 @@ class Rmse(MeanMetric[RegressionForecast]):
     Examples
     --------
     >>> from sapwood.metrics import Rmse
-    >>> from sapwood.metrics.baselines import NoChange
+    >>> from sapwood.metrics.naive import NoChange
     >>> metric = Rmse()
     >>> metric.update(NoChange().forecast_then_learn([1.0, 3.0]))
     >>> metric.value() == 2.5**0.5
@@ -44,7 +44,7 @@ class Mae(MeanMetric[RegressionForecast]):
     Examples
     --------
     >>> from sapwood.metrics import Mae
-    >>> from sapwood.metrics.baselines import NoChange
+    >>> from sapwood.metrics.naive import NoChange
     >>> metric = Mae()
     >>> metric.update(NoChange().forecast_then_learn([1.0, 3.0]))
     >>> metric.value()
@@ -65,7 +65,7 @@ class LogScore(MeanMetric[RegressionForecast]):
     Examples
     --------
     >>> from sapwood.metrics import LogScore
-    >>> from sapwood.metrics.baselines import NoChange
+    >>> from sapwood.metrics.naive import NoChange
     >>> metric = LogScore()
     >>> metric.update(NoChange().forecast_then_learn([1.0, 3.0]))
     >>> round(metric.value(), 3)
@@ -86,7 +86,7 @@ class Crps(MeanMetric[RegressionForecast]):
     Examples
     --------
     >>> from sapwood.metrics import Crps
-    >>> from sapwood.metrics.baselines import NoChange
+    >>> from sapwood.metrics.naive import NoChange
     >>> metric = Crps()
     >>> metric.update(NoChange().forecast_then_learn([1.0, 3.0]))
     >>> round(metric.value(), 3)
@@ -107,7 +107,7 @@ class Coverage90(MeanMetric[RegressionForecast]):
     Examples
     --------
     >>> from sapwood.metrics import Coverage90
-    >>> from sapwood.metrics.baselines import NoChange
+    >>> from sapwood.metrics.naive import NoChange
     >>> metric = Coverage90()
     >>> metric.update(NoChange().forecast_then_learn([1.0, 3.0]))
     >>> metric.value()
@@ -128,7 +128,7 @@ class Width90(MeanMetric[RegressionForecast]):
     Examples
     --------
     >>> from sapwood.metrics import Width90
-    >>> from sapwood.metrics.baselines import NoChange
+    >>> from sapwood.metrics.naive import NoChange
     >>> metric = Width90()
     >>> metric.update(NoChange().forecast_then_learn([1.0, 3.0]))
     >>> round(metric.value(), 3)
@@ -157,7 +157,7 @@ class PitHistogram(Metric[RegressionForecast, Floats]):
     Examples
     --------
     >>> from sapwood.metrics import PitHistogram
-    >>> from sapwood.metrics.baselines import NoChange
+    >>> from sapwood.metrics.naive import NoChange
     >>> metric = PitHistogram(n_bins=2)
     >>> metric.update(NoChange().forecast_then_learn([1.0, 3.0, 2.0, 0.0]))
     >>> metric.value()

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from sapwood import _fitted
 from sapwood._base import DynamicTreeEstimator
-from sapwood._chance import threads_from
 from sapwood._core import MemberConfig
+from sapwood._seeds import threads_from
 from sapwood._views import heaviest_cloud, in_words
 from sapwood.distribution import ClassDistribution, PredictiveDistribution
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sapwood._state import Fields
 from sapwood.encoding.target import Task
 from sapwood.metrics import ClassForecast, Ece, PitHistogram, RegressionForecast, Scoreboard
-from sapwood.metrics.baselines import (
+from sapwood.metrics.naive import (
     ClassBaseline,
     Majority,
     NoChange,

@@ -9,7 +9,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from sapwood.cli.failures import told_in_one_line
+from sapwood.cli.failures import errors_in_one_line
 from sapwood.reproduce._experiment import Scale
 from sapwood.reproduce._report import write_report
 from sapwood.reproduce._runner import run
@@ -51,7 +51,7 @@ def reproduce(
     page = page_of(folder)
     scale: Scale = "full" if full else "quick"
     absent: dict[str, str] = {}
-    with told_in_one_line():
+    with errors_in_one_line():
         if not draw_only:
             chosen = [EXPERIMENTS[name] for name in names or EXPERIMENTS]
             absent = run(chosen, scale, folder, n_processes=jobs, data_home=data, say=typer.echo)

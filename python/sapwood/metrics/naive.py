@@ -115,7 +115,7 @@ class NoChange(RegressionBaseline):
 
     Examples
     --------
-    >>> from sapwood.metrics.baselines import NoChange
+    >>> from sapwood.metrics.naive import NoChange
     >>> NoChange().forecast_then_learn([1.0, 2.0, 4.0]).mean.tolist()
     [0.0, 1.0, 2.0]
     """
@@ -144,7 +144,7 @@ class RunningMean(RegressionBaseline):
 
     Examples
     --------
-    >>> from sapwood.metrics.baselines import RunningMean
+    >>> from sapwood.metrics.naive import RunningMean
     >>> RunningMean().forecast_then_learn([1.0, 2.0, 4.0]).mean.tolist()
     [0.0, 1.0, 1.5]
     """
@@ -228,7 +228,7 @@ class Majority(ClassBaseline):
 
     Examples
     --------
-    >>> from sapwood.metrics.baselines import Majority
+    >>> from sapwood.metrics.naive import Majority
     >>> Majority(n_classes=2).forecast_then_learn([1, 1, 0]).label.tolist()
     [0.0, 1.0, 1.0]
     """
@@ -246,7 +246,7 @@ class NoChangeClass(ClassBaseline):
 
     Examples
     --------
-    >>> from sapwood.metrics.baselines import NoChangeClass
+    >>> from sapwood.metrics.naive import NoChangeClass
     >>> forecast = NoChangeClass(n_classes=2).forecast_then_learn([1, 1, 0])
     >>> forecast.label.tolist(), forecast.proba[2].round(3).tolist()
     ([0.0, 1.0, 1.0], [0.333, 0.667])

@@ -12,18 +12,18 @@ from rich.table import Table
 
 from sapwood._text import visible
 from sapwood.cli.numbers import plain, shown
-from sapwood.cli.watching import duration
+from sapwood.cli.progress import duration
 from sapwood.metrics import METRICS
 from sapwood.stream import EvaluationResult
 
 if TYPE_CHECKING:
-    from sapwood.cli.learning import Job
+    from sapwood.cli.learn_job import Job
 
 
-def as_json(result: EvaluationResult, job: Job) -> None:
+def print_json(result: EvaluationResult, job: Job) -> None:
     """One line on standard output."""
     overall, recent = result.overall(), result.recent()
-    told: dict[str, Any] = {
+    report: dict[str, Any] = {
         "rows": result.n_rows,
         "rows_per_second": result.timings.rows_per_second,
         "metrics": overall["model"],
@@ -37,10 +37,10 @@ def as_json(result: EvaluationResult, job: Job) -> None:
         "notes": list(result.notes),
         **{name: str(path) for name, path in job.written().items()},
     }
-    typer.echo(json.dumps(plain(told), allow_nan=False))
+    typer.echo(json.dumps(plain(report), allow_nan=False))
 
 
-def as_table(result: EvaluationResult, job: Job) -> None:
+def print_table(result: EvaluationResult, job: Job) -> None:
     """The scores beside the baselines', and where everything is."""
     console = Console(highlight=False)
     speed = f"{result.timings.rows_per_second:,.0f} rows/s"
@@ -82,7 +82,7 @@ def _best(metric: str, values: dict[str, float]) -> str | None:
     return max(known, key=lambda name: known[name] if better else -known[name])
 
 
-def interrupted(result: EvaluationResult, checkpoint: Path | None) -> None:
+def print_how_to_resume(result: EvaluationResult, checkpoint: Path | None) -> None:
     """How to go on, on standard error."""
     if checkpoint is None:
         remedy = "a run with --save, --predictions or --checkpoint could go on from here"

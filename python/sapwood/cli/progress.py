@@ -75,8 +75,8 @@ class Live:
     """A bar with the rate and the time left, and below it the scores over the window."""
 
     def __init__(self) -> None:
-        self._bar = Bar(BarColumn(bar_width=24), TextColumn("{task.fields[said]}"))
-        self._task = self._bar.add_task("", total=None, said="reading")
+        self._bar = Bar(BarColumn(bar_width=24), TextColumn("{task.fields[status]}"))
+        self._task = self._bar.add_task("", total=None, status="reading")
         self._scores = Text(style="cyan", no_wrap=True, overflow="ellipsis")
         self._display = Display(
             Group(self._bar, self._scores), console=Console(stderr=True), transient=True, refresh_per_second=4
@@ -103,7 +103,7 @@ class Live:
             self._task,
             total=None if share is None else 1.0,
             completed=share or 0.0,
-            said=f"{progress.n_rows:,}{of_total} rows, {rate(progress)}",
+            status=f"{progress.n_rows:,}{of_total} rows, {rate(progress)}",
         )
         self._scores.plain = scores(progress)
 
@@ -137,5 +137,5 @@ def scores(progress: Progress) -> str:
     model, last = recent["model"], recent["no_change"]
     chosen = [name for name in _SHOWN_METRICS if name in model][:3]
     first, *rest = [(name, shown(model[name]), shown(last[name])) for name in chosen]
-    told = ["{} {} (no change: {})".format(*first), *(f"{name} {value} ({other})" for name, value, other in rest)]
-    return ", ".join(told)
+    parts = ["{} {} (no change: {})".format(*first), *(f"{name} {value} ({other})" for name, value, other in rest)]
+    return ", ".join(parts)

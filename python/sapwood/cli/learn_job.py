@@ -11,9 +11,9 @@ from typing import Any
 import typer
 
 from sapwood import DynamicTreeClassifier, DynamicTreeRegressor
-from sapwood.cli import model_file, telling
+from sapwood.cli import model_file, summary
 from sapwood.cli.failures import SIGNALLED, usage_error
-from sapwood.cli.watching import watcher
+from sapwood.cli.progress import watcher
 from sapwood.encoding.target import Task
 from sapwood.prequential.files.checkpoint import Checkpoint
 from sapwood.prequential.files.lock import locked
@@ -117,11 +117,11 @@ def learn_stream(job: Job, *, json: bool, quiet: bool) -> None:
             result = _run(job, source, stop, quiet=quiet)
             _write(job, result, source)
     if json:
-        telling.as_json(result, job)
+        summary.print_json(result, job)
     elif not quiet:
-        telling.as_table(result, job)
+        summary.print_table(result, job)
     if stop.signal is not None:
-        telling.interrupted(result, job.checkpoint_path)
+        summary.print_how_to_resume(result, job.checkpoint_path)
         raise typer.Exit(SIGNALLED + stop.signal)
 
 

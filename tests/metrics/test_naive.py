@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, stats
 
 from sapwood.metrics import Coverage90, LogScore, accuracy, log_loss
-from sapwood.metrics.baselines import Majority, NoChange, NoChangeClass, RunningMean
+from sapwood.metrics.naive import Majority, NoChange, NoChangeClass, RunningMean
 
 
 def walk(n=5000, seed=31):
