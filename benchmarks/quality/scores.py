@@ -17,7 +17,6 @@ BLOCK = 1000  # rows per recorded average of the log predictive
 
 # The score that ranks methods, by whether the task is regression.
 MAIN: dict[bool, str] = {True: "log_score", False: "log_loss"}
-GREATER_IS_BETTER = {"log_score", "accuracy", "auc"}
 
 
 def scores(forecast: RegressionForecast | ClassForecast) -> dict[str, float]:

@@ -8,19 +8,17 @@ from typing import Any
 
 from benchmarks.quality.inputs import LAST
 from benchmarks.quality.methods.ours import POINT_SUFFIX
-from benchmarks.quality.scores import GREATER_IS_BETTER, MAIN
+from benchmarks.quality.scores import MAIN
+from sapwood.metrics._registry import METRIC_INFO
 
 OURS = "Sapwood"
 
+_COLUMNS = {
+    True: ("log_score", "crps", "rmse", "coverage90", "width90"),
+    False: ("log_loss", "accuracy", "auc", "brier", "ece"),
+}
 COLUMNS: dict[bool, dict[str, str]] = {
-    True: {
-        "log_score": "log score",
-        "crps": "CRPS",
-        "rmse": "RMSE",
-        "coverage90": "90 % covers",
-        "width90": "width",
-    },
-    False: {"log_loss": "log loss", "accuracy": "accuracy", "auc": "AUC", "brier": "Brier", "ece": "ECE"},
+    is_regression: {name: METRIC_INFO[name].short for name in names} for is_regression, names in _COLUMNS.items()
 }
 
 
@@ -57,7 +55,7 @@ def loss(row: dict[str, Any], score: str) -> float:
     value = row["scores"][score]
     if value is None:
         return float("inf")
-    return -float(value) if score in GREATER_IS_BETTER else float(value)
+    return -float(value) if METRIC_INFO[score].metric.greater_is_better else float(value)
 
 
 def tables(results: Iterable[dict[str, Any]], order: Iterable[str]) -> list[StreamTable]:

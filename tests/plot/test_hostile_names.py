@@ -11,7 +11,7 @@ import pytest
 from matplotlib.text import Text
 
 from sapwood import DynamicTreeClassifier, DynamicTreeRegressor, plot
-from sapwood.plot._words import drawn
+from sapwood.plot._labels import literal
 
 BAD_MATHS = r"$\nosuchsymbol^{$"
 NAMES = [BAD_MATHS, "$^$ and \x1b[31m"]
@@ -69,6 +69,6 @@ def test_names_are_drawn_as_they_are(
 
 def test_a_dollar_sign_is_drawn_as_one() -> None:
     figure = plt.figure()
-    text = figure.text(0, 0, drawn("US$ and CA$"))
+    text = figure.text(0, 0, literal("US$ and CA$"))
     text.get_window_extent(figure.canvas.get_renderer())  # type: ignore[attr-defined]
     assert text._preprocess_math(text.get_text()) == ("US$ and CA$", False)  # type: ignore[attr-defined]

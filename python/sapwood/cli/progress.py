@@ -14,12 +14,13 @@ from rich.progress import Progress as Bar
 from rich.text import Text
 
 from sapwood.cli.numbers import shown
+from sapwood.metrics._registry import by_importance
 from sapwood.stream import Progress
 
 _FIRST_LINE = 2.0  # seconds; short runs need no lines
 _BETWEEN_LINES = 10.0
 _BETWEEN_SCORES = 0.5  # rolling scores cost some milliseconds
-_SHOWN_METRICS = ("accuracy", "auc", "log_loss", "rmse", "coverage90", "log_score")
+_MOST_METRICS = 3
 
 
 class Watcher(Protocol):
@@ -135,7 +136,8 @@ def scores(progress: Progress) -> str:
     """The scores over the window that matter most, and in brackets those of the forecast that nothing changes."""
     recent = progress.scores()
     model, last = recent["model"], recent["no_change"]
-    chosen = [name for name in _SHOWN_METRICS if name in model][:3]
+    important, others = by_importance(model)
+    chosen = [*important, *others][:_MOST_METRICS]
     first, *rest = [(name, shown(model[name]), shown(last[name])) for name in chosen]
     parts = ["{} {} (no change: {})".format(*first), *(f"{name} {value} ({other})" for name, value, other in rest)]
     return ", ".join(parts)

@@ -13,7 +13,8 @@ from rich.table import Table
 from sapwood._text import visible
 from sapwood.cli.numbers import plain, shown
 from sapwood.cli.progress import duration
-from sapwood.metrics import METRICS
+from sapwood.metrics._registry import METRIC_INFO
+from sapwood.prequential.result import forecaster_title
 from sapwood.stream import EvaluationResult
 
 if TYPE_CHECKING:
@@ -64,22 +65,14 @@ def _scores(result: EvaluationResult, window: int) -> Table:
     table.add_column("")
     table.add_column("Sapwood", justify="right")
     for name in result.baselines:
-        table.add_column(name.replace("_", " "), justify="right")
+        table.add_column(forecaster_title(name), justify="right")
     table.add_column(f"Sapwood, last {min(window, result.n_scored):,}", justify="right", style="dim")
     for metric in result.metrics:
         values = {name: overall[name][metric] for name in result.forecasters}
-        best = _best(metric, values)
+        best = METRIC_INFO[metric].best(values)
         cells = [f"[green]{shown(v)}[/green]" if name == best else shown(v) for name, v in values.items()]
         table.add_row(metric, *cells, shown(recent["model"][metric]))
     return table
-
-
-def _best(metric: str, values: dict[str, float]) -> str | None:
-    better = METRICS[metric].greater_is_better
-    known = {name: value for name, value in values.items() if value == value}
-    if better is None or not known:
-        return None
-    return max(known, key=lambda name: known[name] if better else -known[name])
 
 
 def print_how_to_resume(result: EvaluationResult, checkpoint: Path | None) -> None:

@@ -24,8 +24,9 @@ from sapwood.metrics._functions import (
     width90,
 )
 from sapwood.metrics._ranking import Auc, HMeasure
+from sapwood.metrics._registry import CLASSIFICATION_METRICS, METRICS, REGRESSION_METRICS
 from sapwood.metrics._regression import Coverage90, Crps, LogScore, Mae, PitHistogram, Rmse, Width90
-from sapwood.metrics._scoreboard import CLASSIFICATION_METRICS, METRICS, REGRESSION_METRICS, Scoreboard
+from sapwood.metrics._scoreboard import Scoreboard
 from sapwood.metrics._student_t import crps_student_t, crps_student_t_mixture, ln_density_student_t
 
 __all__ = [

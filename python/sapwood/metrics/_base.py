@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ class Metric(ABC, Generic[F, V]):
 
     name: ClassVar[str]
     greater_is_better: ClassVar[bool | None]
+    needs: ClassVar[Literal["mean", "distribution", "crps"]] = "distribution"
+    """What a forecast must provide: only a mean (or a class), a distribution, or also the CRPS, which is expensive."""
     forecast_type: type[F]
 
     def __init__(self) -> None:

@@ -29,6 +29,7 @@ class Rmse(MeanMetric[RegressionForecast]):
 
     name: ClassVar[str] = "rmse"
     greater_is_better: ClassVar[bool | None] = False
+    needs = "mean"
     forecast_type = RegressionForecast
 
     def _term(self, forecast: RegressionForecast) -> Floats:
@@ -53,6 +54,7 @@ class Mae(MeanMetric[RegressionForecast]):
 
     name: ClassVar[str] = "mae"
     greater_is_better: ClassVar[bool | None] = False
+    needs = "mean"
     forecast_type = RegressionForecast
 
     def _term(self, forecast: RegressionForecast) -> Floats:
@@ -95,6 +97,7 @@ class Crps(MeanMetric[RegressionForecast]):
 
     name: ClassVar[str] = "crps"
     greater_is_better: ClassVar[bool | None] = False
+    needs = "crps"
     forecast_type = RegressionForecast
 
     def _term(self, forecast: RegressionForecast) -> Floats:

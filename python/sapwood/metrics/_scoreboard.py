@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable
 from typing import Any
 
 from sapwood._state import Fields
 from sapwood.metrics._base import Metric, Rolling
-from sapwood.metrics._classification import Accuracy, Brier, Ece, LogLoss
 from sapwood.metrics._forecast import ClassForecast, RegressionForecast
-from sapwood.metrics._ranking import Auc, HMeasure
-from sapwood.metrics._regression import Coverage90, Crps, LogScore, Mae, Rmse, Width90
-
-CLASSIFICATION_METRICS: Mapping[str, type[Metric[ClassForecast, float]]] = MappingProxyType(
-    {metric.name: metric for metric in (Accuracy, Auc, HMeasure, LogLoss, Brier, Ece)}
-)
-REGRESSION_METRICS: Mapping[str, type[Metric[RegressionForecast, float]]] = MappingProxyType(
-    {metric.name: metric for metric in (Rmse, Mae, LogScore, Crps, Coverage90, Width90)}
-)
-METRICS: Mapping[str, type[Metric[Any, float]]] = MappingProxyType({**CLASSIFICATION_METRICS, **REGRESSION_METRICS})
+from sapwood.metrics._registry import CLASSIFICATION_METRICS, METRICS, REGRESSION_METRICS
 
 
 class Scoreboard:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,6 +44,8 @@ class RegressionBaseline(ABC):
     ``s^2 <- s^2 + (w e^2 - s^2) / min(n, 100)`` with ``w = (3 + 1) / (3 + e^2 / s^2)``. Before the first target the
     forecast has location 0 and scale 1; before the first error the scale is the size of the location.
     """
+
+    name: ClassVar[str]
 
     def __init__(self) -> None:
         self._n_targets = 0
@@ -120,6 +122,8 @@ class NoChange(RegressionBaseline):
     [0.0, 1.0, 2.0]
     """
 
+    name = "no_change"
+
     def __init__(self) -> None:
         super().__init__()
         self._last = 0.0
@@ -149,6 +153,8 @@ class RunningMean(RegressionBaseline):
     [0.0, 1.0, 1.5]
     """
 
+    name = "running_mean"
+
     def __init__(self) -> None:
         super().__init__()
         self._mean = 0.0
@@ -170,6 +176,8 @@ class RunningMean(RegressionBaseline):
 
 class ClassBaseline(ABC):
     """Forecasts of a class from the labels so far. ``n_classes`` may grow between calls."""
+
+    name: ClassVar[str]
 
     def __init__(self, n_classes: int) -> None:
         if n_classes < 1:
@@ -233,6 +241,8 @@ class Majority(ClassBaseline):
     [0.0, 1.0, 1.0]
     """
 
+    name = "majority"
+
     def _forecast(self, counts: Floats, labels: NDArray[np.intp], n_learned: NDArray[np.intp]) -> tuple[Floats, Floats]:
         return _frequencies(counts), np.argmax(counts, axis=1).astype(np.float64)
 
@@ -251,6 +261,8 @@ class NoChangeClass(ClassBaseline):
     >>> forecast.label.tolist(), forecast.proba[2].round(3).tolist()
     ([0.0, 1.0, 1.0], [0.333, 0.667])
     """
+
+    name = "no_change"
 
     def __init__(self, n_classes: int) -> None:
         super().__init__(n_classes)
@@ -280,3 +292,13 @@ class NoChangeClass(ClassBaseline):
         self._last = fields.integer("last", _NO_LABEL, self.n_classes - 1)
         self._n_pairs = fields.integer("n_pairs")
         self._n_repeats = fields.integer("n_repeats", 0, self._n_pairs)
+
+
+def regression_baselines() -> dict[str, RegressionBaseline]:
+    """The baselines of a regression, by name."""
+    return {baseline.name: baseline for baseline in (NoChange(), RunningMean())}
+
+
+def class_baselines(n_classes: int) -> dict[str, ClassBaseline]:
+    """The baselines of a classification, by name."""
+    return {baseline.name: baseline for baseline in (NoChangeClass(n_classes), Majority(n_classes))}

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sapwood.plot._canvas import INK, Display, class_colours
+from sapwood.plot._labels import literal
 from sapwood.plot._model import Floats, distribution_at, input_names, is_regression, native, position_of
 from sapwood.plot._slices import centre_of, grid_over
-from sapwood.plot._words import drawn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -127,15 +127,15 @@ class PredictiveMapDisplay(Display):
         with self._canvas(ax, (6.0, 4.6)) as canvas:
             canvas.grid(visible=False)
             (self._draw_classes if self.quantity == "class" else self._draw_number)(canvas)
-            canvas.set(xlabel=drawn(self.names[0]), ylabel=drawn(self.names[1]))
+            canvas.set(xlabel=literal(self.names[0]), ylabel=literal(self.names[1]))
             canvas.set(xlim=(self.x[0], self.x[-1]), ylim=(self.y[0], self.y[-1]))
-            canvas.set_title(f"{_TITLES[self.quantity]} over {drawn(self.names[0])} and {drawn(self.names[1])}")
+            canvas.set_title(f"{_TITLES[self.quantity]} over {literal(self.names[0])} and {literal(self.names[1])}")
         return self
 
     def _draw_number(self, ax: Axes) -> None:
         mesh = ax.pcolormesh(self.x, self.y, self.values, cmap="cividis", shading="gouraud", rasterized=True)
         unit = self.target if self.quantity == "mean" else f"standard deviation of {self.target}"
-        self.figure_.colorbar(mesh, ax=ax, label=drawn(unit))
+        self.figure_.colorbar(mesh, ax=ax, label=literal(unit))
         if self.points is not None:
             ax.plot(*self.points.T, "o", markersize=4, markerfacecolor="none", markeredgecolor="white", alpha=0.8)
 
@@ -163,6 +163,6 @@ class PredictiveMapDisplay(Display):
                     markerfacecolor=colours[ix],
                     markeredgecolor=INK,
                     markeredgewidth=0.7,
-                    label=drawn(label),
+                    label=literal(label),
                 )
             ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), title="active\nobservations")

@@ -13,9 +13,9 @@ from sapwood._core import TreeDump
 from sapwood._fitted import fitted
 from sapwood._labels import LabelBook
 from sapwood.plot._canvas import INK, Display, class_colours, colour_map
+from sapwood.plot._labels import literal
 from sapwood.plot._model import heaviest_member, input_names, member_names, native
 from sapwood.plot._variables import lag_name
-from sapwood.plot._words import drawn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -154,7 +154,7 @@ class _Layout:
         yes, no = "yes", "no"
         if self._has_missing[feature]:
             yes, no = (f"{yes}, missing", no) if dump.nan_left[ix] else (yes, f"{no}, missing")
-        text = f"{drawn(self._names[feature])} < {dump.cut[ix]:.4g}"
+        text = f"{literal(self._names[feature])} < {dump.cut[ix]:.4g}"
         return Node((left.x + right.x) / 2, depth, text, None, ((yes, left), (no, right)))
 
     def _next_place(self) -> float:
@@ -172,7 +172,7 @@ class _Layout:
         if self._labels is None:
             return f"{value[0]:.4g}\n{self._count(ix)}"
         best = int(value.argmax())
-        return f"{drawn(self._labels.class_of_code[best])} {value[best]:.2f}\n{self._count(ix)}"
+        return f"{literal(self._labels.class_of_code[best])} {value[best]:.2f}\n{self._count(ix)}"
 
     def _count(self, ix: int) -> str:
         return f"{self._dump.n_active[ix]:.0f} active\n{self._dump.n_retired[ix]:.3g} retired"

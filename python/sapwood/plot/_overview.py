@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sapwood.metrics._registry import by_importance
 from sapwood.plot._beliefs import BankHistoryDisplay, ForgettingHistoryDisplay
 from sapwood.plot._calibration import ReliabilityDisplay
 from sapwood.plot._canvas import Display, look, new_rows
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sapwood.prequential.result import EvaluationResult
-
-_FIRST_SCORES = {"regression": ("rmse", "log_score"), "classification": ("accuracy", "log_loss")}
 
 
 class OverviewDisplay(Display):
@@ -68,8 +67,8 @@ class OverviewDisplay(Display):
     def _layout(self) -> list[list[str]]:
         """Names of the panels, row by row."""
         result, beliefs = self.result, self.result.beliefs
-        telling = [name for name in _FIRST_SCORES[result.task] if name in result.metrics]
-        chosen = [*telling, *(name for name in result.metrics if name not in telling)][:2]
+        important, others = by_importance(result.metrics)
+        chosen = [*important, *others][:2]
         panels = [] if result.task == "regression" else ["reliability"]
         if len(beliefs):
             panels += ["forgetting"] if len(beliefs.members) == 1 else ["bank", "forgetting"]

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from sapwood._views import ActivePool
 from sapwood.plot._canvas import BLUE, ORANGE, Display, is_crowd, legend_above, thousands
+from sapwood.plot._labels import literal
 from sapwood.plot._model import Floats, input_names, is_regression, position_of
-from sapwood.plot._words import drawn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,9 +99,9 @@ class PoolDisplay(Display):
                 rasterized=is_crowd(order),
             )
             self.figure_.colorbar(points, ax=canvas, label="age (rows learned since)")
-            canvas.set(xlabel=drawn(self.names[0]), ylabel=drawn(self.names[1]))
+            canvas.set(xlabel=literal(self.names[0]), ylabel=literal(self.names[1]))
             if self.labels is not None:
-                canvas.set_yticks(range(len(self.labels)), [drawn(label) for label in self.labels])
+                canvas.set_yticks(range(len(self.labels)), [literal(label) for label in self.labels])
             title = f"The active pool: {len(self.age):,} observations"
             canvas.set_title(title + (" (larger: in more clouds)" if np.ptp(self.n_holders) else ""))
         return self
@@ -171,8 +171,8 @@ class PoolHistoryDisplay(Display):
             )
             middle = [np.nanmedian(look) if (~np.isnan(look)).any() else np.nan for look in self.positions]
             canvas.plot(self.row, middle, color=ORANGE, linewidth=2, label="median")
-            canvas.set(title=f"Where the active pool lay along {drawn(self.name)}", xlabel="row of the stream")
-            canvas.set_ylabel(drawn(self.name))
+            canvas.set(title=f"Where the active pool lay along {literal(self.name)}", xlabel="row of the stream")
+            canvas.set_ylabel(literal(self.name))
             thousands(canvas)
             legend_above(canvas)
         return self

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sapwood.plot._canvas import BLUE, INK, RED, Display, legend_above, thousands
+from sapwood.plot._labels import literal
 from sapwood.plot._model import Floats
-from sapwood.plot._words import drawn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,7 +85,7 @@ class PredictionsDisplay(Display):
                 canvas.plot(self.row, self.y, "o", color=INK, markersize=3.5, label="what came")
             else:
                 self._draw_intervals(canvas, width)
-            canvas.set(xlabel="row of the stream", ylabel=drawn(self.target))
+            canvas.set(xlabel="row of the stream", ylabel=literal(self.target))
             canvas.set_title(f"The last {len(self.row):,} rows, each forecast before it was seen")
             canvas.margins(x=0.01)
             thousands(canvas)

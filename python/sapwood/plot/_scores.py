@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sapwood._base import DynamicTreeEstimator
+from sapwood.metrics._registry import METRIC_INFO
 from sapwood.plot._canvas import BLUE, GREEN, GREY, ORANGE, PURPLE, Display, legend_above, thousands
-from sapwood.plot._words import METRIC_WORDS, forecaster_word
+from sapwood.prequential.result import forecaster_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +61,7 @@ class ScoresDisplay(Display):
 
     def plot(self, ax: Axes | None = None) -> ScoresDisplay:
         """Draw, on axes of your own or in a new figure."""
-        words = METRIC_WORDS[self.metric]
+        info = METRIC_INFO[self.metric]
         with self._canvas(ax) as canvas:
             for ix, (who, (rows, values)) in enumerate(self.curves.items()):
                 colour, dash, width = _STYLES[ix % len(_STYLES)]
@@ -72,12 +73,12 @@ class ScoresDisplay(Display):
                     linewidth=width,
                     marker="." if len(rows) < 3 else None,
                     zorder=3 if ix == 0 else 2,
-                    label=forecaster_word(who),
+                    label=forecaster_title(who),
                 )
             over = "all rows so far" if self.window is None else f"the last {self.window:,} rows"
-            canvas.set(xlabel="row of the stream", ylabel=words.axis, title=f"{words.name} over {over}")
-            if words.goal is not None:
-                canvas.axhline(words.goal, color="#555555", linewidth=1, linestyle=":", label=f"goal {words.goal:g}")
+            canvas.set(xlabel="row of the stream", ylabel=info.axis_label, title=f"{info.title} over {over}")
+            if info.goal is not None:
+                canvas.axhline(info.goal, color="#555555", linewidth=1, linestyle=":", label=f"goal {info.goal:g}")
             canvas.margins(x=0.01)
             thousands(canvas)
             legend_above(canvas)

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sapwood.plot._canvas import BLUE, INK, Display, class_colours, is_crowd, legend_above, look, new_figure
+from sapwood.plot._labels import literal
 from sapwood.plot._model import Floats, distribution_at, input_names, is_regression, native, position_of
 from sapwood.plot._variables import split_use
-from sapwood.plot._words import drawn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -200,7 +200,7 @@ class PredictiveSliceDisplay(Display):
         if own.data_x is not None and own.data_y is not None:
             points = ax.plot(own.data_x, own.data_y, "o", color=INK, markersize=3, alpha=0.6)
             points[0].set(label="active observations", rasterized=is_crowd(own.data_x))
-        ax.set(xlabel=drawn(own.name), ylabel=drawn(self.target))
+        ax.set(xlabel=literal(own.name), ylabel=literal(self.target))
         self._mark_pool(own, ax)
 
     def _draw_classes(self, own: Slice, ax: Axes) -> None:
@@ -209,8 +209,8 @@ class PredictiveSliceDisplay(Display):
         dashes = ("-", "--", "-.", ":")
         for ix, (label, colour) in enumerate(zip(own.classes, class_colours(len(own.classes)), strict=True)):
             dash = dashes[ix % len(dashes)]
-            ax.plot(own.x, own.proba[:, ix], color=colour, linestyle=dash, linewidth=2, label=drawn(label))
-        ax.set(xlabel=drawn(own.name), ylabel="probability", ylim=(-0.02, 1.02))
+            ax.plot(own.x, own.proba[:, ix], color=colour, linestyle=dash, linewidth=2, label=literal(label))
+        ax.set(xlabel=literal(own.name), ylabel="probability", ylim=(-0.02, 1.02))
         self._mark_pool(own, ax)
 
     def _mark_pool(self, own: Slice, ax: Axes) -> None:
@@ -231,9 +231,9 @@ class PredictiveSliceDisplay(Display):
     def _finish(self) -> None:
         first = self.axes_[0]
         if len(self.axes_) == 1:
-            first.set_title(f"Prediction along {drawn(self.slices[0].name)}")
+            first.set_title(f"Prediction along {literal(self.slices[0].name)}")
             if self.held_at:
-                first.set_xlabel(f"{drawn(self.slices[0].name)}   (other inputs at {self.held_at})")
+                first.set_xlabel(f"{literal(self.slices[0].name)}   (other inputs at {self.held_at})")
             if len(first.get_legend_handles_labels()[1]) <= 4:
                 legend_above(first)
             else:

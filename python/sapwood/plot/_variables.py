@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from sapwood._views import cloud_weights
 from sapwood.plot._canvas import BLUE, Display
+from sapwood.plot._labels import literal
 from sapwood.plot._model import Floats, input_names, native
-from sapwood.plot._words import drawn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,7 @@ class VariableUseDisplay(Display):
         """Draw, on axes of your own or in a new figure."""
         with self._canvas(ax, (6.4, max(2.2, 1.1 + 0.3 * len(self.names)))) as canvas:
             order = np.argsort(self.use, kind="stable")
-            canvas.barh([drawn(self.names[ix]) for ix in order], self.use[order], color=BLUE, height=0.65)
+            canvas.barh([literal(self.names[ix]) for ix in order], self.use[order], color=BLUE, height=0.65)
             canvas.bar_label(canvas.containers[0], fmt="{:.2f}", padding=4, fontsize=8)  # type: ignore[arg-type]
             canvas.set(title="Inputs the trees split on", xlabel="splits a tree (mean over trees)")
             canvas.margins(x=0.12)

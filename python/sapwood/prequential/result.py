@@ -21,6 +21,14 @@ MODEL = "model"
 """The name under which the model itself appears among the forecasters."""
 
 
+_TITLES = {MODEL: "Sapwood", "majority": "majority class"}
+
+
+def forecaster_title(name: str) -> str:
+    """How a forecaster is called in tables and pictures."""
+    return _TITLES.get(name, name.replace("_", " "))
+
+
 @dataclass(frozen=True, eq=False)
 class Beliefs:
     """What the bank believed, recorded at intervals. Empty (no rows) for models that are not Sapwood's.

@@ -11,14 +11,7 @@ from numpy.typing import NDArray
 from sapwood._state import Fields
 from sapwood.encoding.target import Task
 from sapwood.metrics import ClassForecast, Ece, PitHistogram, RegressionForecast, Scoreboard
-from sapwood.metrics.naive import (
-    ClassBaseline,
-    Majority,
-    NoChange,
-    NoChangeClass,
-    RegressionBaseline,
-    RunningMean,
-)
+from sapwood.metrics.naive import ClassBaseline, RegressionBaseline, class_baselines, regression_baselines
 from sapwood.prequential.result import MODEL
 
 Floats = NDArray[np.float64]
@@ -34,10 +27,7 @@ class Scoring:
         self.task: Task = task
         self.metrics = metrics
         baselines: dict[str, RegressionBaseline] | dict[str, ClassBaseline]
-        if task == "regression":
-            baselines = {"no_change": NoChange(), "running_mean": RunningMean()}
-        else:
-            baselines = {"no_change": NoChangeClass(n_classes), "majority": Majority(n_classes)}
+        baselines = regression_baselines() if task == "regression" else class_baselines(n_classes)
         self._baselines = baselines
         self._boards = {name: Scoreboard(metrics, window) for name in (MODEL, *baselines)}
         self._pit = PitHistogram(_PIT_BINS) if task == "regression" else None

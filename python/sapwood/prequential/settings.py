@@ -20,8 +20,6 @@ from sapwood.reading.source import Source
 
 FilePath = str | os.PathLike[str]
 
-_POINT_METRICS = ("rmse", "mae")
-
 
 @dataclass(frozen=True)
 class SourceSettings:
@@ -56,6 +54,11 @@ class ScoreSettings:
     warm_up: int
     window: int
     keep: int | None
+
+    @property
+    def need_crps(self) -> bool:
+        """Whether a metric needs the CRPS of every row, which is expensive."""
+        return any(METRICS[name].needs == "crps" for name in self.metrics)
 
     @property
     def spacing(self) -> int:
@@ -144,7 +147,7 @@ def choose_metrics(names: Iterable[str] | None, task: Task, model: Any) -> tuple
     of_task = CLASSIFICATION_METRICS if task == "classification" else REGRESSION_METRICS
     if names is None:
         has_mean_only = task == "regression" and not isinstance(model, DynamicTreeEstimator)
-        return _POINT_METRICS if has_mean_only else tuple(of_task)
+        return tuple(name for name, metric in of_task.items() if metric.needs == "mean" or not has_mean_only)
     chosen = tuple(names)
     for name in chosen:
         if name not in of_task:

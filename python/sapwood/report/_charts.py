@@ -9,12 +9,11 @@ import numpy as np
 
 from sapwood import plot
 from sapwood._base import DynamicTreeEstimator
+from sapwood.metrics._registry import METRIC_INFO, by_importance
 from sapwood.plot._variables import split_use
-from sapwood.plot._words import METRIC_WORDS
 from sapwood.prequential.result import EvaluationResult
 from sapwood.report._picture import Picture
 
-_FIRST_SCORES = ("rmse", "log_score", "coverage90", "width90", "accuracy", "log_loss", "auc", "brier")
 _MOST_CLASSES = 10  # curves that can be told apart in one picture
 
 
@@ -36,19 +35,18 @@ def _most_used(model: Any, n_inputs: int) -> list[int]:
 
 
 def scores(result: EvaluationResult) -> list[Picture]:
-    """Every score over time: those that say most first."""
+    """Every score over time, the most important first."""
     if not len(result.scores["row"]):
         return []
-    first = [name for name in _FIRST_SCORES if name in result.metrics]
-    rest = [name for name in result.metrics if name not in first]
+    important, others = by_importance(result.metrics)
     return [
         Picture(
             f"score-{name.replace('_', '-')}",
             partial(plot.ScoresDisplay.from_result, result, name),
-            f"{METRIC_WORDS[name].meaning} {METRIC_WORDS[name].better.capitalize()}.",
-            aside=name in rest,
+            f"{METRIC_INFO[name].explanation} {METRIC_INFO[name].direction.capitalize()}.",
+            aside=name in others,
         )
-        for name in [*first, *rest]
+        for name in [*important, *others]
     ]
 
 

@@ -12,14 +12,11 @@ import numpy as np
 
 import sapwood
 from sapwood._base import DynamicTreeEstimator
-from sapwood.metrics import METRICS
-from sapwood.plot._words import METRIC_WORDS, forecaster_word
-from sapwood.prequential.result import MODEL, EvaluationResult
+from sapwood.metrics._registry import HEADLINE, METRIC_INFO
+from sapwood.prequential.result import MODEL, EvaluationResult, forecaster_title
 from sapwood.report._html import Html, element, join, scrolling, table
 
 _MOST_NAMES = 30
-_GOALS = {"coverage90": 0.9}
-_FIRST_METRIC = {"regression": "rmse", "classification": "log_loss"}
 
 
 def version() -> str:
@@ -40,25 +37,25 @@ def _source(result: EvaluationResult) -> str:
     return "a stream" if source.startswith("<") else PurePath(source).name or source
 
 
-def _word(result: EvaluationResult, forecaster: str) -> str:
+def _title(result: EvaluationResult, forecaster: str) -> str:
     ours = forecaster != MODEL or isinstance(result.model, DynamicTreeEstimator)
-    return forecaster_word(forecaster) if ours else type(result.model).__name__
+    return forecaster_title(forecaster) if ours else type(result.model).__name__
 
 
 def summary(result: EvaluationResult) -> Html:
     """The run in two sentences: how well, against what."""
     rows = f"{result.n_scored:,} rows were forecast before they were learned, and scored."
     stopped = " The run was stopped before the end of the source." if result.interrupted else ""
-    metric = _FIRST_METRIC[result.task]
+    metric = HEADLINE[result.task]
     metric = metric if metric in result.metrics else (result.metrics[0] if result.metrics else "")
     overall = result.overall()
     ours = overall[MODEL].get(metric, math.nan)
     theirs = {name: overall[name].get(metric, math.nan) for name in result.baselines}
     if math.isnan(ours) or not theirs or any(map(math.isnan, theirs.values())):
         return element("p", rows + stopped, class_="lead")
-    beside = ", ".join(f"{_word(result, name)} {number(value)}" for name, value in theirs.items())
-    words = METRIC_WORDS[metric]
-    sentence = f"{words.name} is {number(ours)}; baselines: {beside} ({words.better})."
+    beside = ", ".join(f"{_title(result, name)} {number(value)}" for name, value in theirs.items())
+    info = METRIC_INFO[metric]
+    sentence = f"{info.title} is {number(ours)}; baselines: {beside} ({info.direction})."
     return element("p", f"{rows} {sentence}{stopped}", class_="lead")
 
 
@@ -71,16 +68,18 @@ def score_table(result: EvaluationResult) -> Html:
     group = Html("").join(
         element("th", text, colspan=str(len(result.forecasters)), scope="colgroup") for text, _ in parts
     )
-    names = Html("").join(element("th", _word(result, name), scope="col") for _ in parts for name in result.forecasters)
+    names = Html("").join(
+        element("th", _title(result, name), scope="col") for _ in parts for name in result.forecasters
+    )
     rows = []
     for metric in result.metrics:
-        words = METRIC_WORDS[metric]
+        info = METRIC_INFO[metric]
         cells = [
             cell
             for _, values in parts
             for cell in _marked(metric, [values[name][metric] for name in result.forecasters])
         ]
-        label = element("th", words.name, element("small", words.better), scope="row")
+        label = element("th", info.title, element("small", info.direction), scope="row")
         rows.append(element("tr", label, *cells))
     head = element(
         "thead",
@@ -93,22 +92,11 @@ def score_table(result: EvaluationResult) -> Html:
 
 def _marked(metric: str, values: list[float]) -> list[Html]:
     """Cells of one metric, the best among them in bold."""
-    best = _best(metric, values)
+    best = METRIC_INFO[metric].best(dict(enumerate(values)))
     return [
         element("td", element("strong", number(value)) if ix == best else number(value))
         for ix, value in enumerate(values)
     ]
-
-
-def _best(metric: str, values: list[float]) -> int | None:
-    greater = METRICS[metric].greater_is_better
-    goal = _GOALS.get(metric)
-    known = [(ix, value) for ix, value in enumerate(values) if not math.isnan(value)]
-    if len(known) < 2 or (greater is None and goal is None):
-        return None
-    if goal is not None:
-        return min(known, key=lambda pair: abs(pair[1] - goal))[0]
-    return (max if greater else min)(known, key=lambda pair: pair[1])[0]
 
 
 def what_ran(result: EvaluationResult) -> Html:
