@@ -5,47 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from sapwood import _recommended, errors
-from sapwood._core import MemberConfig
+from sapwood._core import MemberConfig, option_names
 from sapwood._numbers import is_real, is_whole
-from sapwood._recommended import Cloud, Leaf, Task
+from sapwood._options import Auto, Division, Leaf, Task, TrivialMember
+from sapwood._parameters import CloudParameters
+from sapwood._recommended import Cloud
 
-_LEAVES: dict[Task, tuple[str, ...]] = {
-    "regression": ("auto", "linear", "constant"),
-    "classification": ("auto", "multinomial", "discriminant", "quadratic"),
-}
 _PLAIN_LEAF: dict[Task, Leaf] = {"regression": "linear", "classification": "multinomial"}
-_DISCARDS: dict[Task, tuple[str, ...]] = {
-    "regression": ("auto", "oldest", "random", "alc"),
-    "classification": ("auto", "oldest", "random", "entropy"),
-}
+_BEST_DISCARD: dict[Task, str] = {"regression": "alc", "classification": "entropy"}
 _SINGLE_CLOUD_PARTICLES = 1000
-_TrivialKind: TypeAlias = Literal["last_value", "least_squares", "last_label"]
 
 
-@dataclass(frozen=True)
-class Settings:
+@dataclass(eq=False)
+class Settings(CloudParameters):
     """The parameters of an estimator that shape its bank, as the user gave them. `compose` checks them."""
 
-    leaf: Any
-    n_particles: Any
-    lags: Any
-    copies: Any
-    max_active: Any
-    discard: Any
-    forgetting: Any
-    prior: Any
-    evidence: Any
-    split_alpha: Any
-    split_beta: Any
-    min_leaf: Any
-    n_candidates: Any
-    division: Any = None
-    dirichlet: Any = None
+    division: Division | None = None
+    dirichlet: float | None = None
 
 
 def compose(settings: Settings, task: Task, n_inputs: int, n_classes: int) -> list[MemberConfig]:
@@ -62,16 +43,16 @@ def compose(settings: Settings, task: Task, n_inputs: int, n_classes: int) -> li
         Classes known when the model starts; 0 for regression.
     """
     is_bank = _is_auto(settings.max_active) or _is_sequence(settings.max_active)
-    leaf = _choice("leaf", settings.leaf, _LEAVES[task])
+    leaf = _choice("leaf", settings.leaf, ("auto", *option_names("leaf", task)))
     n_lags = lag_count(settings.lags)
     forgetting = forgetting_factor(settings.forgetting)
     shared = {
         "n_particles": particles_per_cloud(settings.n_particles, task, is_bank=is_bank),
         "discard": discard_rule(settings.discard, forgetting, task),
         "forgetting": forgetting,
-        "prior": _choice("prior", settings.prior, ("default", "reference")),
-        "evidence": _choice("evidence", settings.evidence, ("joint", "conditional")),
-        "division": _choice("division", settings.division, (None, "proportional", "gaussian")),
+        "prior": _choice("prior", settings.prior, option_names("prior")),
+        "evidence": _choice("evidence", settings.evidence, option_names("evidence")),
+        "division": _choice("division", settings.division, (None, *option_names("division"))),
         "split_alpha": _number("split_alpha", settings.split_alpha),
         "split_beta": _number("split_beta", settings.split_beta),
         "min_leaf": _optional_count("min_leaf", settings.min_leaf),
@@ -99,9 +80,7 @@ def compose(settings: Settings, task: Task, n_inputs: int, n_classes: int) -> li
     return members * _count("copies", settings.copies, at_least=1)
 
 
-def recommended_clouds(
-    leaf: Leaf | Literal["auto"], task: Task, n_inputs: int, n_classes: int, *, lagged: bool
-) -> list[Cloud]:
+def recommended_clouds(leaf: Leaf | Auto, task: Task, n_inputs: int, n_classes: int, *, lagged: bool) -> list[Cloud]:
     """The recommended bank; of one kind of leaf, if one was asked for, at every pool size and then again with lags."""
     if leaf != "auto":
         pools = [_recommended.scaled(pool, n_classes) for pool in _recommended.POOLS[task]]
@@ -111,7 +90,7 @@ def recommended_clouds(
     return _recommended.classification(n_inputs, n_classes, lagged=lagged)
 
 
-def trivial_members(task: Task, n_classes: int) -> tuple[_TrivialKind, ...]:
+def trivial_members(task: Task, n_classes: int) -> tuple[TrivialMember, ...]:
     """What a bank also holds where the last target is known: forecasts that cost nothing and are often hard to beat.
 
     On smooth series the last value and a line through it; on labels that take turns the label that usually comes next.
@@ -154,11 +133,9 @@ def pool_sizes(max_active: Any) -> list[int | None]:
 
 def discard_rule(discard: Any, forgetting: float | None, task: Task) -> str:
     """``"auto"``: oldest. Active discarding wins only where nothing drifts, which is what ``forgetting=1.0`` says."""
-    if _choice("discard", discard, _DISCARDS[task]) != "auto":
+    if _choice("discard", discard, ("auto", *option_names("discard", task))) != "auto":
         return str(discard)
-    if forgetting != 1.0:
-        return "oldest"
-    return "alc" if task == "regression" else "entropy"
+    return _BEST_DISCARD[task] if forgetting == 1.0 else "oldest"
 
 
 def forgetting_factor(forgetting: Any) -> float | None:

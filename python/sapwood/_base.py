@@ -11,21 +11,19 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
 from sapwood import _files, _input, _views
-from sapwood._bank import Task
 from sapwood._fitted import FittedState, fitted, is_fitted, native
+from sapwood._options import Task
+from sapwood._parameters import EstimatorParameters
 from sapwood.plot.mixin import PlotMethods
 
 Floats = NDArray[np.float64]
 
 
-class DynamicTreeEstimator(PlotMethods, BaseEstimator):
-    """Base of the estimators. The subclasses declare the parameters; `_fitted` holds everything learned."""
+class DynamicTreeEstimator(PlotMethods, EstimatorParameters, BaseEstimator):
+    """Base of the estimators. They are dataclasses of their parameters; `_fitted` holds everything learned."""
 
     _task: ClassVar[Task]
     _fitted: FittedState | None = None
-
-    n_jobs: int | None
-    random_state: Any
 
     # ---- learning ----
 

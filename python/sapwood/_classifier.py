@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,16 @@ from sapwood._base import DynamicTreeEstimator
 from sapwood._core import Model
 from sapwood._fitted import FittedState, fitted, is_fitted, new_model, set_fitted
 from sapwood._labels import LabelBook
-from sapwood._seeds import RandomState, threads_from
+from sapwood._options import Auto, ClassDiscard, ClassLeaf
+from sapwood._parameters import document_shared_parameters
+from sapwood._seeds import threads_from
 from sapwood.distribution import ClassDistribution
 
 Floats = NDArray[np.float64]
 
 
+@document_shared_parameters
+@dataclass(eq=False, repr=False)
 class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
     """Bayesian dynamic trees for classification of data streams.
 
@@ -36,36 +40,14 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
         cloud, all of them in the recommended bank.
     n_particles : int, default=None
         Number of trees per cloud. None: 1000 in a single cloud, 20 in a cloud of a bank.
-    lags : int or "auto", default=0
-        Number of past targets used as additional inputs, for streams where each label arrives before the next row is
-        predicted. Only some clouds of a bank use them. "auto": 1.
-    copies : int, default=1
-        Independent replicas of the bank.
-    max_active : int, None, list or "auto", default="auto"
-        Size of the active pool. None keeps every row (the offline dynamic tree), a list makes a bank of clouds, one
-        per size, and "auto" makes the recommended bank, with larger pools for more classes.
     discard : {"auto", "oldest", "random", "entropy"}, default="auto"
         Which observation retires when the pool is full. "auto": the oldest, unless ``forgetting=1.0`` rules out
         drift; then one from the leaf with the lowest class entropy.
-    forgetting : float in [0, 1] or "auto", default="auto"
-        Factor applied to the statistics retired earlier whenever an observation retires; 1 keeps them in full. "auto":
-        learned from the stream.
     prior : {"default", "reference"}, default="default"
         The prior of leaves that predict numbers; the leaves of a classifier have `dirichlet` instead.
-    evidence : {"joint", "conditional"}, default="joint"
-        Whether retired statistics count as data or as prior when a split is evaluated.
     dirichlet : float, default=None
         Prior count of each class in a leaf. None: 1 / number of classes.
-    split_alpha, split_beta : float, default=0.95, 2.0
-        A node at depth d is split with prior probability ``split_alpha * (1 + d) ** -split_beta``.
-    min_leaf : int, default=None
-        Minimum number of active points in a new leaf. None: chosen from the number of columns.
-    n_candidates : int, default=None
-        Number of splits proposed per step. None: chosen from the number of columns.
-    random_state : int, Generator, RandomState or None, default=None
-        The same seed and data give the same model, to the byte, for any ``n_jobs`` and any batches.
-    n_jobs : int, default=None
-        Number of threads. None: 1; -1: all cores.
+    {shared parameters}
 
     Attributes
     ----------
@@ -88,41 +70,9 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
 
     _task = "classification"
 
-    def __init__(
-        self,
-        leaf: Literal["auto", "multinomial", "discriminant", "quadratic"] = "auto",
-        n_particles: int | None = None,
-        lags: int | Literal["auto"] = 0,
-        copies: int = 1,
-        max_active: int | Sequence[int | None] | Literal["auto"] | None = "auto",
-        discard: Literal["auto", "oldest", "random", "entropy"] = "auto",
-        forgetting: float | Literal["auto"] = "auto",
-        prior: Literal["default", "reference"] = "default",
-        evidence: Literal["joint", "conditional"] = "joint",
-        dirichlet: float | None = None,
-        split_alpha: float = 0.95,
-        split_beta: float = 2.0,
-        min_leaf: int | None = None,
-        n_candidates: int | None = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.leaf = leaf
-        self.n_particles = n_particles
-        self.lags = lags
-        self.copies = copies
-        self.max_active = max_active
-        self.discard = discard
-        self.forgetting = forgetting
-        self.prior = prior
-        self.evidence = evidence
-        self.dirichlet = dirichlet
-        self.split_alpha = split_alpha
-        self.split_beta = split_beta
-        self.min_leaf = min_leaf
-        self.n_candidates = n_candidates
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    leaf: ClassLeaf | Auto = "auto"
+    discard: ClassDiscard | Auto = "auto"
+    dirichlet: float | None = None
 
     @property
     def classes_(self) -> NDArray[Any]:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from sapwood import _bank
 from sapwood._core import Model
 from sapwood._labels import LabelBook
+from sapwood._options import Task
 from sapwood._seeds import seed_from
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class FittedState:
         return cls(**{**frozen, "model": Model.load(frozen["model"])[0]})
 
 
-def task_of(estimator: DynamicTreeEstimator) -> _bank.Task:
+def task_of(estimator: DynamicTreeEstimator) -> Task:
     """Return what the estimator predicts."""
     return estimator._task
 

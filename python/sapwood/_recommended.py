@@ -11,10 +11,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, TypeAlias
 
-Task: TypeAlias = Literal["regression", "classification"]
-Leaf: TypeAlias = Literal["linear", "constant", "multinomial", "discriminant", "quadratic"]
+from sapwood._options import Leaf, Task
 
 PARTICLES: dict[Task, int] = {"regression": 30, "classification": 20}
 POOLS: dict[Task, tuple[int, ...]] = {"regression": (25, 50, 200, 1000, 3000), "classification": (10, 100, 500)}

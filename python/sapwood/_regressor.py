@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,16 @@ from sklearn.base import RegressorMixin
 from sapwood import _input
 from sapwood._base import DynamicTreeEstimator
 from sapwood._fitted import FittedState, is_fitted, native, new_model, set_fitted
-from sapwood._seeds import RandomState, threads_from
+from sapwood._options import Auto, Division, RegressionDiscard, RegressionLeaf
+from sapwood._parameters import document_shared_parameters
+from sapwood._seeds import threads_from
 from sapwood.distribution import PredictiveDistribution
 
 Floats = NDArray[np.float64]
 
 
+@document_shared_parameters
+@dataclass(eq=False, repr=False)
 class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
     """Bayesian dynamic trees for regression on data streams.
 
@@ -31,37 +35,15 @@ class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
         The model inside a leaf. "auto": "linear" in a single cloud, both in the recommended bank.
     n_particles : int, default=None
         Number of trees per cloud. None: 1000 in a single cloud, 30 in a cloud of a bank.
-    lags : int or "auto", default=0
-        Number of past targets used as additional inputs, for streams where each label arrives before the next row is
-        predicted. Only some members of a bank use them. "auto": 1.
-    copies : int, default=1
-        Independent replicas of the bank.
-    max_active : int, None, list or "auto", default="auto"
-        Size of the active pool. None keeps every row (the offline dynamic tree), a list makes a bank of clouds, one
-        per size, and "auto" makes the recommended bank.
     discard : {"auto", "oldest", "random", "alc"}, default="auto"
         Which observation retires when the pool is full. "auto": the oldest, unless ``forgetting=1.0`` rules out
         drift; then the one that is least informative (active learning Cohn).
-    forgetting : float in [0, 1] or "auto", default="auto"
-        Factor applied to the statistics retired earlier whenever an observation retires; 1 keeps them in full. "auto":
-        learned from the stream.
     prior : {"default", "reference"}, default="default"
         "default" is proper and invariant to units; "reference" is improper and depends on the units of y.
-    evidence : {"joint", "conditional"}, default="joint"
-        Whether retired statistics count as data or as prior when a split is evaluated.
     division : {"gaussian", "proportional"}, default=None
         How a split divides retired statistics: by a Gaussian approximation of their inputs, or in proportion to the
         active points. None: "gaussian" if the leaf model supports it.
-    split_alpha, split_beta : float, default=0.95, 2.0
-        A node at depth d is split with prior probability ``split_alpha * (1 + d) ** -split_beta``.
-    min_leaf : int, default=None
-        Minimum number of active points in a new leaf. None: chosen from the leaf model and the number of columns.
-    n_candidates : int, default=None
-        Number of splits proposed per step. None: chosen from the number of columns.
-    random_state : int, Generator, RandomState or None, default=None
-        The same seed and data give the same model, to the byte, for any ``n_jobs`` and any batches.
-    n_jobs : int, default=None
-        Number of threads. None: 1; -1: all cores.
+    {shared parameters}
 
     Attributes
     ----------
@@ -87,41 +69,9 @@ class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
 
     _task = "regression"
 
-    def __init__(
-        self,
-        leaf: Literal["auto", "linear", "constant"] = "auto",
-        n_particles: int | None = None,
-        lags: int | Literal["auto"] = 0,
-        copies: int = 1,
-        max_active: int | Sequence[int | None] | Literal["auto"] | None = "auto",
-        discard: Literal["auto", "oldest", "random", "alc"] = "auto",
-        forgetting: float | Literal["auto"] = "auto",
-        prior: Literal["default", "reference"] = "default",
-        evidence: Literal["joint", "conditional"] = "joint",
-        division: Literal["gaussian", "proportional"] | None = None,
-        split_alpha: float = 0.95,
-        split_beta: float = 2.0,
-        min_leaf: int | None = None,
-        n_candidates: int | None = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.leaf = leaf
-        self.n_particles = n_particles
-        self.lags = lags
-        self.copies = copies
-        self.max_active = max_active
-        self.discard = discard
-        self.forgetting = forgetting
-        self.prior = prior
-        self.evidence = evidence
-        self.division = division
-        self.split_alpha = split_alpha
-        self.split_beta = split_beta
-        self.min_leaf = min_leaf
-        self.n_candidates = n_candidates
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    leaf: RegressionLeaf | Auto = "auto"
+    discard: RegressionDiscard | Auto = "auto"
+    division: Division | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DynamicTreeRegressor:
         """Discard what was learned and learn the rows of X, once and in order.

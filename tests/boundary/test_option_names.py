@@ -1,7 +1,10 @@
 """The names of options that the engine exports are the ones that it takes."""
 
+from typing import Any, get_args
+
 import pytest
 
+from sapwood import _options
 from sapwood._core import ConfigError, MemberConfig, Model, option_names
 
 TASKS = option_names("task")
@@ -41,6 +44,25 @@ def test_names_of_a_task_are_those_that_its_models_take(task: str) -> None:
     )
     for option in ("prior", "evidence", "division", "task"):
         assert option_names(option, task) == option_names(option)
+
+
+@pytest.mark.parametrize(
+    ("alias", "option", "task"),
+    [
+        (_options.Task, "task", None),
+        (_options.RegressionLeaf, "leaf", "regression"),
+        (_options.ClassLeaf, "leaf", "classification"),
+        (_options.RegressionDiscard, "discard", "regression"),
+        (_options.ClassDiscard, "discard", "classification"),
+        (_options.Prior, "prior", None),
+        (_options.Evidence, "evidence", None),
+        (_options.Division, "division", None),
+        (_options.TrivialMember, "member", None),
+    ],
+)
+def test_the_types_name_what_the_engine_takes(alias: Any, option: str, task: str | None) -> None:
+    """Fails if a name is added to the engine and the types that editors and mypy see do not know it."""
+    assert get_args(alias) == option_names(option, task)
 
 
 def test_unknown_options_and_tasks_are_refused() -> None:

@@ -11,10 +11,10 @@ from typing import Any
 import typer
 
 from sapwood import DynamicTreeClassifier, DynamicTreeRegressor
+from sapwood._options import Task
 from sapwood.cli import model_file, summary
 from sapwood.cli.failures import SIGNALLED, usage_error
 from sapwood.cli.progress import watcher
-from sapwood.encoding.target import Task
 from sapwood.prequential.files.checkpoint import Checkpoint
 from sapwood.prequential.files.lock import locked
 from sapwood.prequential.files.writing import WriteError, writing

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from sapwood.datasets._stream import Task
+from sapwood._options import Task
 
 
 @dataclass(frozen=True)

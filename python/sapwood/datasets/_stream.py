@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Task = Literal["regression", "classification"]
+from sapwood._options import Task
 
 
 @dataclass(frozen=True, eq=False)

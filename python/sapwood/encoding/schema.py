@@ -9,11 +9,12 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood._options import Task
 from sapwood._state import Fields, StateError
 from sapwood.encoding.columns import UnusableColumnError
 from sapwood.encoding.features import LARGEST_MAGNITUDE, MAX_CATEGORIES, Category, Feature, Number, restore
 from sapwood.encoding.probe import make_feature, probe
-from sapwood.encoding.target import Fault, Target, TargetKind, Task
+from sapwood.encoding.target import Fault, Target, TargetKind
 from sapwood.reading.chunk import Chunk, RawColumn, Reject
 from sapwood.reading.errors import SourceError, unknown_column
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood._options import Task
 from sapwood.encoding import columns
 from sapwood.encoding.columns import UnusableColumnError
 from sapwood.encoding.features import LARGEST_MAGNITUDE
@@ -15,7 +16,6 @@ from sapwood.encoding.probe import Probe, not_numbers, probe
 from sapwood.reading.chunk import RawColumn
 from sapwood.reading.errors import SourceError
 
-Task = Literal["regression", "classification"]
 TargetKind = Literal["number", "indicator", "integer", "boolean", "label"]
 
 MAX_GUESSED_CLASSES = 32

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
+from sapwood._options import Task
 from sapwood.metrics._base import Metric
 from sapwood.metrics._classification import Accuracy, Brier, Ece, LogLoss
 from sapwood.metrics._forecast import ClassForecast, RegressionForecast
@@ -147,9 +148,7 @@ REGRESSION_METRICS: Mapping[str, type[Metric[RegressionForecast, float]]] = Mapp
     {name: metric for name, metric in METRICS.items() if metric.forecast_type is RegressionForecast}
 )
 
-HEADLINE: Mapping[Literal["regression", "classification"], str] = MappingProxyType(
-    {"regression": "rmse", "classification": "log_loss"}
-)
+HEADLINE: Mapping[Task, str] = MappingProxyType({"regression": "rmse", "classification": "log_loss"})
 """The metric that sums up a run in one sentence, by task."""
 
 _MOST_IMPORTANT = ("rmse", "log_score", "coverage90", "width90", "accuracy", "log_loss", "auc", "brier")

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood._options import Task
 from sapwood._state import Fields, StateError
-from sapwood.encoding.target import Target, Task
+from sapwood.encoding.target import Target
 from sapwood.prequential.settings import LabelSettings
 from sapwood.reading.chunk import Chunk
 from sapwood.reading.errors import SourceError, unknown_column

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood._labels import LabelBook
+from sapwood._options import Task
 from sapwood._state import Fields, StateError
-from sapwood.encoding.target import Task
 from sapwood.metrics import RegressionForecast
 from sapwood.prequential.learners import LearnerForecast
 from sapwood.prequential.rows import Floats, Rows

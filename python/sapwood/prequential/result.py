@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sapwood.encoding.target import Task
+from sapwood._options import Task
 
 Floats = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood._labels import LabelBook
-from sapwood.encoding.target import Task
+from sapwood._options import Task
 from sapwood.prequential.late_labels import LateLabels
 from sapwood.prequential.rows import Floats, Rows
 from sapwood.prequential.stopping import StopRequest

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood._options import Task
 from sapwood._state import Fields
-from sapwood.encoding.target import Task
 from sapwood.metrics import ClassForecast, Ece, PitHistogram, RegressionForecast, Scoreboard
 from sapwood.metrics.naive import ClassBaseline, RegressionBaseline, class_baselines, regression_baselines
 from sapwood.prequential.result import MODEL

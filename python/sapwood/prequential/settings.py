@@ -10,7 +10,7 @@ from typing import Any
 
 from sapwood._base import DynamicTreeEstimator
 from sapwood._files import _plain_param
-from sapwood.encoding.target import Task
+from sapwood._options import Task
 from sapwood.metrics import CLASSIFICATION_METRICS, METRICS, REGRESSION_METRICS
 from sapwood.prequential.files.checkpoint import checkpoint_paths
 from sapwood.prequential.files.predictions import predictions_paths

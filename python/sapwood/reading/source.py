@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood._options import Task
 from sapwood._state import Fields, StateError
 from sapwood.encoding.schema import Encoded, Roles, Schema
-from sapwood.encoding.target import Task
 from sapwood.reading.bad_rows import BadRows, OnBadRow, check_bad_rows
 from sapwood.reading.chunk import Chunk, Reader
 from sapwood.reading.errors import SourceError, unknown_column

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from river import base
 import sapwood
 from sapwood import _input, errors
 from sapwood._fitted import is_fitted, native
+from sapwood._parameters import CloudParameters
 from sapwood.river._columns import Columns, Floats
 
 if TYPE_CHECKING:
@@ -29,20 +31,19 @@ def weights(w: float | pd.Series, n_rows: int) -> Floats:
     return read
 
 
-class DynamicTree(base.Estimator):
+@dataclass(eq=False, repr=False)
+class DynamicTree(CloudParameters, base.Estimator):
     """Base of the adapters: a Sapwood estimator, and the mapping of river's features to its columns."""
 
     _estimator_type: ClassVar[type[Estimator]]
 
-    seed: int | None
-    new_features: Literal["grow", "ignore"]
-    _columns: Columns
-    _estimator: Any  # the estimator, or None before anything is learned
-    _has_warned: bool
+    new_features: Literal["grow", "ignore"] = "grow"
+    seed: int | None = None
+    n_jobs: int | None = None
 
-    def _prepare(self) -> None:
+    def __post_init__(self) -> None:
         self._columns = Columns()
-        self._estimator = None
+        self._estimator: Any = None  # None before anything is learned
         self._has_warned = False
 
     # ---- inspection ----

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from river import base
 
 import sapwood
 from sapwood import errors
+from sapwood._options import Auto, ClassDiscard, ClassLeaf
 from sapwood.errors import InputError
 from sapwood.river._base import DynamicTree, weights
 from sapwood.river._columns import Floats
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 _NOT_LEARNED = -1  # code of rows with zero weight
 
 
+@dataclass(eq=False, repr=False)
 class DynamicTreeClassifier(DynamicTree, base.MiniBatchClassifier):
     """Bayesian dynamic trees for classification, as a river model.
 
@@ -32,9 +35,8 @@ class DynamicTreeClassifier(DynamicTree, base.MiniBatchClassifier):
 
     Parameters
     ----------
-    leaf, n_particles, lags, copies, max_active, discard, forgetting, prior, evidence, dirichlet, split_alpha, \
-split_beta, min_leaf, n_candidates, n_jobs
-        As in :class:`sapwood.DynamicTreeClassifier`.
+    leaf, n_particles, ...
+        The parameters of :class:`sapwood.DynamicTreeClassifier` except ``random_state``.
     new_features : {"grow", "ignore"}, default="grow"
         "ignore" keeps the features of the first row learned and ignores all others, with a single warning.
     seed : int, default=None
@@ -54,44 +56,12 @@ split_beta, min_leaf, n_candidates, n_jobs
 
     _estimator_type = sapwood.DynamicTreeClassifier
 
-    def __init__(
-        self,
-        leaf: Literal["auto", "multinomial", "discriminant", "quadratic"] = "auto",
-        n_particles: int | None = None,
-        lags: int | Literal["auto"] = 0,
-        copies: int = 1,
-        max_active: int | Sequence[int | None] | Literal["auto"] | None = "auto",
-        discard: Literal["auto", "oldest", "random", "entropy"] = "auto",
-        forgetting: float | Literal["auto"] = "auto",
-        prior: Literal["default", "reference"] = "default",
-        evidence: Literal["joint", "conditional"] = "joint",
-        dirichlet: float | None = None,
-        split_alpha: float = 0.95,
-        split_beta: float = 2.0,
-        min_leaf: int | None = None,
-        n_candidates: int | None = None,
-        new_features: Literal["grow", "ignore"] = "grow",
-        seed: int | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.leaf = leaf
-        self.n_particles = n_particles
-        self.lags = lags
-        self.copies = copies
-        self.max_active = max_active
-        self.discard = discard
-        self.forgetting = forgetting
-        self.prior = prior
-        self.evidence = evidence
-        self.dirichlet = dirichlet
-        self.split_alpha = split_alpha
-        self.split_beta = split_beta
-        self.min_leaf = min_leaf
-        self.n_candidates = n_candidates
-        self.new_features = new_features
-        self.seed = seed
-        self.n_jobs = n_jobs
-        self._prepare()
+    leaf: ClassLeaf | Auto = "auto"
+    discard: ClassDiscard | Auto = "auto"
+    dirichlet: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._code_of: dict[Hashable, int] = {}
 
     @property

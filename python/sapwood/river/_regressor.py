@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from river import base
 
 import sapwood
 from sapwood import _input
+from sapwood._options import Auto, Division, RegressionDiscard, RegressionLeaf
 from sapwood.river._base import DynamicTree, weights
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+@dataclass(eq=False, repr=False)
 class DynamicTreeRegressor(DynamicTree, base.MiniBatchRegressor):
     """Bayesian dynamic trees for regression, as a river model.
 
@@ -25,9 +28,8 @@ class DynamicTreeRegressor(DynamicTree, base.MiniBatchRegressor):
 
     Parameters
     ----------
-    leaf, n_particles, lags, copies, max_active, discard, forgetting, prior, evidence, division, split_alpha, \
-split_beta, min_leaf, n_candidates, n_jobs
-        As in :class:`sapwood.DynamicTreeRegressor`.
+    leaf, n_particles, ...
+        The parameters of :class:`sapwood.DynamicTreeRegressor` except ``random_state``.
     new_features : {"grow", "ignore"}, default="grow"
         "ignore" keeps the features of the first row learned and ignores all others, with a single warning.
     seed : int, default=None
@@ -51,44 +53,9 @@ split_beta, min_leaf, n_candidates, n_jobs
 
     _estimator_type = sapwood.DynamicTreeRegressor
 
-    def __init__(
-        self,
-        leaf: Literal["auto", "linear", "constant"] = "auto",
-        n_particles: int | None = None,
-        lags: int | Literal["auto"] = 0,
-        copies: int = 1,
-        max_active: int | Sequence[int | None] | Literal["auto"] | None = "auto",
-        discard: Literal["auto", "oldest", "random", "alc"] = "auto",
-        forgetting: float | Literal["auto"] = "auto",
-        prior: Literal["default", "reference"] = "default",
-        evidence: Literal["joint", "conditional"] = "joint",
-        division: Literal["gaussian", "proportional"] | None = None,
-        split_alpha: float = 0.95,
-        split_beta: float = 2.0,
-        min_leaf: int | None = None,
-        n_candidates: int | None = None,
-        new_features: Literal["grow", "ignore"] = "grow",
-        seed: int | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.leaf = leaf
-        self.n_particles = n_particles
-        self.lags = lags
-        self.copies = copies
-        self.max_active = max_active
-        self.discard = discard
-        self.forgetting = forgetting
-        self.prior = prior
-        self.evidence = evidence
-        self.division = division
-        self.split_alpha = split_alpha
-        self.split_beta = split_beta
-        self.min_leaf = min_leaf
-        self.n_candidates = n_candidates
-        self.new_features = new_features
-        self.seed = seed
-        self.n_jobs = n_jobs
-        self._prepare()
+    leaf: RegressionLeaf | Auto = "auto"
+    discard: RegressionDiscard | Auto = "auto"
+    division: Division | None = None
 
     def learn_one(self, x: dict[Hashable, Any], y: float, w: float = 1.0) -> None:
         """Learn one row. A row of weight ``w=0`` is not learned."""

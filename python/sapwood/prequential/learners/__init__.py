@@ -6,7 +6,7 @@ from typing import Any
 
 from sapwood import _fitted
 from sapwood._base import DynamicTreeEstimator
-from sapwood.encoding.target import Task
+from sapwood._options import Task
 from sapwood.prequential.learners.engine import EngineLearner
 from sapwood.prequential.learners.foreign import PartialFitLearner, RiverLearner, foreign_task
 from sapwood.prequential.learners.learner import Learner, LearnerForecast

@@ -12,8 +12,8 @@ from sapwood._base import DynamicTreeEstimator
 from sapwood._core import Model
 from sapwood._fitted import FittedState, fitted, is_fitted, native, new_model, set_fitted, task_of
 from sapwood._labels import LabelBook
+from sapwood._options import Task
 from sapwood._seeds import threads_from
-from sapwood.encoding.target import Task
 from sapwood.metrics import ClassForecast, RegressionForecast
 from sapwood.prequential.learners.learner import Floats, LearnerForecast
 

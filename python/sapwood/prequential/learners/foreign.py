@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
 from sapwood._labels import LabelBook
-from sapwood.encoding.target import Task
+from sapwood._options import Task
 from sapwood.metrics import ClassForecast, RegressionForecast
 from sapwood.prequential.learners.learner import Floats, LearnerForecast
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood._labels import LabelBook
-from sapwood.encoding.target import Task
+from sapwood._options import Task
 from sapwood.metrics import ClassForecast, RegressionForecast
 
 Floats = NDArray[np.float64]
