@@ -22,9 +22,9 @@ def errors_in_one_line() -> Iterator[None]:
     """End with one line on standard error for everything that is the data's, the file's or the user's doing."""
     try:
         yield
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as signalled:
         typer.echo("interrupted", err=True)
-        raise typer.Exit(SIGNALLED + _INTERRUPT) from None
+        raise typer.Exit(SIGNALLED + (signalled.args[0] if signalled.args else _INTERRUPT)) from None
     except BrokenPipeError:
         raise typer.Exit(USER_ERROR) from None  # whoever read the output has gone, and needs no explanation
     except (ValueError, OSError) as error:

@@ -9,8 +9,9 @@ from typing import Annotated, Any, Optional
 import typer
 
 from sapwood.cli import values
-from sapwood.cli.failures import errors_in_one_line
+from sapwood.cli.failures import errors_in_one_line, usage_error
 from sapwood.cli.learn_job import Job, learn_stream
+from sapwood.prequential.files.printed import STANDARD_OUTPUT, PrintedPredictions
 
 
 class TaskChoice(str, Enum):
@@ -50,6 +51,13 @@ class OnBadRow(str, Enum):
     quarantine = "quarantine"
 
 
+class LineFormat(str, Enum):
+    """How forecasts are printed."""
+
+    csv = "csv"
+    jsonl = "jsonl"
+
+
 _MODEL = "The model"
 _SOURCE = "The source"
 _OUTPUT = "What is written"
@@ -65,6 +73,8 @@ EPILOG = """
 `sapwood learn "logs/2024-*.parquet" -t clicked --drop id --on-bad-row skip --jobs -1`
 
 `zcat elec2.csv.gz | sapwood learn - --target y --json --quiet`
+
+`sapwood learn --follow feed.csv --target y --task regression --predictions - --save feed.sap`
 
 `sapwood learn big.parquet -t y --save big.sap --resume`   (again and again, until it is done)
 """
@@ -103,6 +113,14 @@ def learn(
             help="What separates the fields of a CSV file; by default it is found out.", rich_help_panel=_SOURCE
         ),
     ] = None,
+    follow: Annotated[
+        bool,
+        typer.Option(
+            "--follow",
+            help="SOURCE is a CSV file that grows, and may be rotated: go on until interrupted.",
+            rich_help_panel=_SOURCE,
+        ),
+    ] = False,
     on_bad_row: Annotated[
         OnBadRow, typer.Option(help="What to do with a row that cannot be used.", rich_help_panel=_SOURCE)
     ] = OnBadRow.error,
@@ -181,9 +199,15 @@ def learn(
     predictions: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            metavar="FILE", help="The file for all predictions: .parquet, or else CSV.", rich_help_panel=_OUTPUT
+            metavar="FILE",
+            help="The file for all predictions: .parquet, or else CSV; - for standard output, a line as soon as a row "
+            "has been forecast.",
+            rich_help_panel=_OUTPUT,
         ),
     ] = None,
+    line_format: Annotated[
+        LineFormat, typer.Option("--format", help="Lines of --predictions -.", rich_help_panel=_OUTPUT)
+    ] = LineFormat.csv,
     report: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE.html", help="The file for a report with pictures.", rich_help_panel=_OUTPUT),
@@ -237,7 +261,14 @@ def learn(
 
     Ctrl-C stops cleanly: checkpoint, predictions, model and report so far are written, and --resume goes on from there.
     A run that is killed goes on from its last checkpoint, and ends with the same model and predictions, byte for byte.
+
+    A feed (a pipe, or a file with --follow) is forecast row by row, as it arrives, from the first row on. The types of
+    its columns are those of the rows before the first pause. Its checkpoint and model are written with the first rows,
+    and then every 10 seconds.
     """
+    is_printed = predictions == Path(STANDARD_OUTPUT)
+    if json and is_printed:
+        raise usage_error("standard output holds the predictions; leave out --json, or name a file.", "--json")
     parameters: dict[str, Any] = {
         "leaf": leaf.value,
         "n_particles": particles,
@@ -256,6 +287,7 @@ def learn(
             "drop": values.names(drop),
             "categorical": values.names(categorical),
             "delimiter": delimiter,
+            "follow": follow,
             "on_bad_row": on_bad_row.value,
             "quarantine": str(quarantine or "quarantine.csv") if on_bad_row is OnBadRow.quarantine else None,
         },
@@ -269,7 +301,8 @@ def learn(
         warm_up=warm_up,
         window=window,
         save=save,
-        predictions=predictions,
+        predictions=None if is_printed else predictions,
+        printed=PrintedPredictions(line_format=line_format.value) if is_printed else None,
         report=report,
         pictures=pictures,
         checkpoint=checkpoint,

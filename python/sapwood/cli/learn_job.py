@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,16 +12,20 @@ from typing import Any
 import typer
 
 from sapwood import DynamicTreeClassifier, DynamicTreeRegressor
+from sapwood._base import DynamicTreeEstimator
 from sapwood._options import Task
+from sapwood._text import visible
 from sapwood.cli import model_file, summary
 from sapwood.cli.failures import SIGNALLED, usage_error
-from sapwood.cli.progress import watcher
+from sapwood.cli.progress import Watcher, watcher
 from sapwood.prequential.files.checkpoint import Checkpoint
 from sapwood.prequential.files.lock import locked
+from sapwood.prequential.files.printed import PrintedPredictions
 from sapwood.prequential.files.writing import WriteError, writing
+from sapwood.prequential.run import LIVE_SECONDS
 from sapwood.prequential.settings import FileSettings
 from sapwood.reading.paths import check_paths
-from sapwood.stream import EvaluationResult, Source, StopRequest, evaluate, open_source
+from sapwood.stream import EvaluationResult, Progress, Source, StopRequest, evaluate, open_source
 
 _KEPT_PREDICTIONS = 10_000  # for the report's pictures
 _CHECKPOINT_EVERY = 10_000
@@ -45,6 +50,7 @@ class Job:
     window: int
     save: Path | None
     predictions: Path | None
+    printed: PrintedPredictions | None
     report: Path | None
     pictures: Path | None
     checkpoint: Path | None
@@ -119,7 +125,7 @@ def learn_stream(job: Job, *, json: bool, quiet: bool) -> None:
     if json:
         summary.print_json(result, job)
     elif not quiet:
-        summary.print_table(result, job)
+        summary.print_table(result, job, stderr=job.printed is not None)
     if stop.signal is not None:
         summary.print_how_to_resume(result, job.checkpoint_path)
         raise typer.Exit(SIGNALLED + stop.signal)
@@ -138,9 +144,18 @@ def _open(job: Job, before: Checkpoint | None) -> Source:
 
 def _run(job: Job, source: Source, stop: StopRequest, *, quiet: bool) -> EvaluationResult:
     task = job.task or source.task_hint
+    if task is None and job.labels is None:
+        raise ValueError(
+            f"{job.source}: the first targets do not show whether they are classes or quantities; say which with "
+            "task='classification' or 'regression'"
+        )
     estimator = DynamicTreeRegressor if task == "regression" else DynamicTreeClassifier
     model = estimator(**job.parameters)
     with watcher(quiet=quiet) as watch:
+        progress: Callable[[Progress], None] = watch
+        if source.is_live:
+            _tell(source.notes, quiet=quiet)
+            progress = _Saving(job, model, source, watch)
         return evaluate(
             model,
             source,
@@ -153,14 +168,33 @@ def _run(job: Job, source: Source, stop: StopRequest, *, quiet: bool) -> Evaluat
             window=job.window,
             lags=job.lags,
             keep=_KEPT_PREDICTIONS,
-            predictions=job.predictions,
+            predictions=job.printed or job.predictions,
             checkpoint=job.checkpoint_path,
             checkpoint_every=job.checkpoint_every or _CHECKPOINT_EVERY,
             resume=job.resume,
             settings={"source": job.source, **job.source_options},
-            progress=watch,
+            progress=progress,
             stop=stop,
         )
+
+
+class _Saving:
+    """Writes the model of a feed now and then, since the feed may never end; otherwise passes progress on."""
+
+    def __init__(self, job: Job, model: DynamicTreeEstimator, source: Source, watch: Watcher) -> None:
+        self._job, self._model, self._source, self._watch = job, model, source, watch
+        self._n_rows, self._next = 0, 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        if self._job.save is not None and progress.n_rows > self._n_rows and progress.seconds >= self._next:
+            model_file.save(self._job.save, self._model, self._source.state()["schema"])
+            self._n_rows, self._next = progress.n_rows, progress.seconds + LIVE_SECONDS
+        self._watch(progress)
+
+
+def _tell(notes: list[str], *, quiet: bool) -> None:
+    for note in [] if quiet else notes:
+        typer.echo(f"note: {visible(note)}", err=True)
 
 
 def _write(job: Job, result: EvaluationResult, source: Source) -> None:

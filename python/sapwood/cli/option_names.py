@@ -12,6 +12,7 @@ _SAME = (
     "delimiter",
     "discard",
     "drop",
+    "follow",
     "forgetting",
     "key",
     "labels",
@@ -25,6 +26,7 @@ _SAME = (
     "resume",
     "target",
     "task",
+    "types",
     "warm_up",
     "window",
 )

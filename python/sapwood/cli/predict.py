@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_format
-import sys
 import time
 from pathlib import Path
 from typing import Annotated, Any, Optional
@@ -17,11 +16,12 @@ from sapwood._base import DynamicTreeEstimator
 from sapwood._fitted import fitted
 from sapwood._text import visible
 from sapwood.cli import model_file, values
-from sapwood.cli.failures import errors_in_one_line
-from sapwood.cli.learn import OnBadRow
-from sapwood.prequential.files.predictions import csv_text, open_predictions
+from sapwood.cli.failures import SIGNALLED, errors_in_one_line
+from sapwood.cli.learn import LineFormat, OnBadRow
+from sapwood.prequential.files.predictions import PredictionFile, open_predictions
+from sapwood.prequential.files.printed import STANDARD_OUTPUT, PrintedPredictions
 from sapwood.reading.errors import unknown_column
-from sapwood.stream import Source, SourceError, open_source
+from sapwood.stream import Batch, Source, SourceError, StopRequest, open_source
 
 EPILOG = """
 **Examples**
@@ -42,6 +42,7 @@ def predict(
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="A .parquet or CSV file.", show_default="CSV on standard output"),
     ] = None,
+    line_format: Annotated[LineFormat, typer.Option("--format", help="Lines on standard output.")] = LineFormat.csv,
     quantiles: Annotated[
         str, typer.Option(metavar="LEVELS", help="Regression: quantiles to give, with commas between.")
     ] = "0.05,0.5,0.95",
@@ -49,6 +50,10 @@ def predict(
         Optional[str],  # noqa: UP045
         typer.Option(help="What separates the fields of a CSV file; by default it is found out."),
     ] = None,
+    follow: Annotated[
+        bool,
+        typer.Option("--follow", help="SOURCE is a CSV file that grows, and may be rotated: go on until interrupted."),
+    ] = False,
     on_bad_row: Annotated[OnBadRow, typer.Option(help="What to do with a row that cannot be used.")] = OnBadRow.error,
     quarantine: Annotated[
         Optional[Path],  # noqa: UP045
@@ -65,9 +70,11 @@ def predict(
     """Predict a stream with a saved model, which learns nothing from it.
 
     Regression gives mean, standard deviation and quantiles of every row; classification the most probable class and
-    the probability of each. The column "row" counts the rows of the source from 0.
+    the probability of each. The column "row" counts the rows of the source from 0. The rows of a feed (a pipe, or a
+    file with --follow) are predicted as they arrive.
     """
     levels = values.levels(quantiles)
+    predictions = None if predictions == Path(STANDARD_OUTPUT) else predictions
     if json and predictions is None:
         raise typer.BadParameter("standard output holds the predictions; name a file with --predictions.")
     with errors_in_one_line():
@@ -75,15 +82,18 @@ def predict(
         estimator.set_params(n_jobs=jobs)
         options: dict[str, Any] = {
             "delimiter": delimiter,
+            "follow": follow,
             "max_rows": max_rows,
             "on_bad_row": on_bad_row.value,
             "quarantine": (quarantine or "quarantine.csv") if on_bad_row is OnBadRow.quarantine else None,
         }
         began = time.perf_counter()
-        with _open(source, estimator, schema, options) as rows:
+        with StopRequest() as stop, _open(source, estimator, schema, options) as rows:
             # Columns are matched by name in the source; the arrays that come out of it have none.
             fitted(estimator).names = None
-            n_rows = _predict(estimator, rows, levels, predictions)
+            printed = PrintedPredictions(line_format=line_format.value)
+            file = printed if predictions is None else open_predictions(predictions)
+            n_rows = _predict(estimator, rows, levels, file, stop)
             n_bad = rows.n_bad
         seconds = time.perf_counter() - began
     if json:
@@ -94,6 +104,8 @@ def predict(
         left_out = f", {n_bad:,} rows left out" if n_bad else ""
         place = "" if predictions is None else f" into {visible(predictions)}"
         typer.echo(f"{n_rows:,} rows predicted{place} ({n_rows / seconds:,.0f} rows/s){left_out}", err=True)
+    if stop.signal is not None:
+        raise typer.Exit(SIGNALLED + stop.signal)
 
 
 def _open(spec: str, model: DynamicTreeEstimator, schema: dict[str, Any] | None, options: dict[str, Any]) -> Source:
@@ -118,23 +130,31 @@ def _open(spec: str, model: DynamicTreeEstimator, schema: dict[str, Any] | None,
     return source
 
 
-def _predict(model: DynamicTreeEstimator, source: Source, levels: list[float], place: Path | None) -> int:
-    file = None if place is None else open_predictions(place)
+def _predict(
+    model: DynamicTreeEstimator, source: Source, levels: list[float], file: PredictionFile, stop: StopRequest
+) -> int:
     n_rows = 0
     try:
-        for batch in source:
-            columns = {"row": batch.rows, **_columns(model, batch.X, levels)}
-            if file is not None:
-                file.append(columns)
-            else:
-                _print(columns, with_header=n_rows == 0)
+        while stop.signal is None and (batch := _next_batch(source, stop)) is not None:
+            file.append({"row": batch.rows, **_columns(model, batch.X, levels)})
+            if source.is_live:
+                file.flush()
             n_rows += len(batch)
-        if file is not None:
-            file.publish()
+        file.publish()
     finally:
-        if file is not None:
-            file.close(finished=True)
+        file.close(finished=True)
     return n_rows
+
+
+def _next_batch(source: Source, stop: StopRequest) -> Batch | None:
+    """Return None at the end of the source, or when a signal asks to stop."""
+    try:
+        with stop.reading():
+            return next(source, None)
+    except KeyboardInterrupt:
+        if stop.signal is None:
+            raise
+        return None
 
 
 def _columns(model: DynamicTreeEstimator, x: NDArray[np.float64], levels: list[float]) -> dict[str, NDArray[Any]]:
@@ -151,15 +171,6 @@ def _columns(model: DynamicTreeEstimator, x: NDArray[np.float64], levels: list[f
         "std": distribution.std(),
         **{f"q{level:g}": quantiles[:, ix] for ix, level in enumerate(levels)},
     }
-
-
-def _print(columns: dict[str, NDArray[Any]], *, with_header: bool) -> None:
-    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
-    text = (csv_text([list(columns)]) if with_header else b"") + csv_text(rows)
-    if sys.stdout.isatty():  # labels are data, and do not steer a terminal
-        text = "\n".join(map(visible, text.decode("utf-8", "surrogateescape").split("\n"))).encode()
-    sys.stdout.buffer.write(text)
-    sys.stdout.flush()
 
 
 def register(app: typer.Typer) -> None:

@@ -41,9 +41,9 @@ def print_json(result: EvaluationResult, job: Job) -> None:
     typer.echo(json.dumps(plain(report), allow_nan=False))
 
 
-def print_table(result: EvaluationResult, job: Job) -> None:
+def print_table(result: EvaluationResult, job: Job, *, stderr: bool) -> None:
     """The scores beside the baselines', and where everything is."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, stderr=stderr)
     speed = f"{result.timings.rows_per_second:,.0f} rows/s"
     took = duration(result.timings.total)
     of = f"{result.task} of {visible(repr(result.target))}"

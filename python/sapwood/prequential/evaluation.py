@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from sapwood._base import DynamicTreeEstimator
 from sapwood._fitted import is_fitted
+from sapwood.prequential.files.printed import PrintedPredictions
 from sapwood.prequential.learners import task_of
 from sapwood.prequential.result import EvaluationResult
 from sapwood.prequential.run import Progress, open_run
@@ -39,7 +40,7 @@ def evaluate(
     max_rows: int | None = None,
     lags: int | Literal["auto"] | None = "auto",
     keep: int | None = 100_000,
-    predictions: str | os.PathLike[str] | None = None,
+    predictions: str | os.PathLike[str] | PrintedPredictions | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: int = 10_000,
     resume: bool = False,
@@ -86,7 +87,8 @@ def evaluate(
     keep : int or None, default=100_000
         How many of the last predictions the result holds. None: all.
     predictions : path, default=None
-        A CSV or Parquet file to write the predictions of all rows to.
+        A CSV or Parquet file to write the predictions of all rows to; ``"-"`` prints them, a line for each row as soon
+        as it has been forecast.
     checkpoint : path, default=None
         A file from which the run can be resumed. It is replaced atomically, and the previous one is kept beside it.
     checkpoint_every : int, default=10_000
@@ -131,7 +133,9 @@ def evaluate(
         source=SourceSettings(source, dict(source_options or {}), max_rows),
         labels=LabelSettings(target, labels, key, delay, label_wait),
         scores=ScoreSettings(choose_metrics(metrics, task, model), warm_up, window, keep),
-        files=FileSettings(predictions, checkpoint, checkpoint_every, resume),
+        files=FileSettings(
+            PrintedPredictions() if predictions == "-" else predictions, checkpoint, checkpoint_every, resume
+        ),
         extra=dict(settings or {}),
     )
     chosen.check(model)

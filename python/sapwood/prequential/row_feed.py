@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum, auto
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,14 @@ from sapwood.prequential.rows import Floats, Rows
 from sapwood.prequential.stopping import StopRequest
 from sapwood.reading.errors import SourceError
 from sapwood.reading.source import Source
+
+
+class Filled(Enum):
+    """What came of reading: there are rows, none arrived in time, or there will be none."""
+
+    ROWS = auto()
+    PAUSED = auto()
+    ENDED = auto()
 
 
 class RowFeed:
@@ -56,19 +65,21 @@ class RowFeed:
         self.held = Rows.empty(len(source.feature_names)) if held is None else held
         self._delay = delay
 
-    def fill(self, stop: StopRequest) -> bool:
-        """Read the next batch unless rows are held. Return False at the end of the source, or if asked to stop."""
+    def fill(self, stop: StopRequest, seconds: float | None = None) -> Filled:
+        """Read the next batch unless rows are held, waiting at most `seconds` for a row of a feed (None: for ever)."""
         if len(self.held):
-            return True
+            return Filled.ROWS
         try:
             with stop.reading():
-                batch = next(self.source, None)
+                batch = self.source.next_within(seconds)
+        except StopIteration:
+            return Filled.ENDED
         except KeyboardInterrupt:
             if stop.signal is None:
                 raise
-            return False
+            return Filled.ENDED
         if batch is None:
-            return False
+            return Filled.PAUSED
         positions = np.arange(self.n_read, self.n_read + len(batch), dtype=np.int64)
         if self.late is None:
             assert batch.y is not None
@@ -79,7 +90,7 @@ class RowFeed:
             y = self._encode_known(labels)
         self.held = Rows(batch.X, y, batch.rows, arrival)
         self.n_read += len(batch)
-        return True
+        return Filled.ROWS
 
     def drop(self, n_rows: int) -> None:
         """Remove the first `n_rows` of the rows held, once they have been forecast."""

@@ -20,19 +20,25 @@ from sapwood._regressor import DynamicTreeRegressor
 from sapwood._state import Fields, StateError
 from sapwood.prequential.files.checkpoint import Checkpoint, refusing_crafted_state
 from sapwood.prequential.files.lock import locked
-from sapwood.prequential.files.predictions import check_file_state, open_predictions
+from sapwood.prequential.files.predictions import PredictionFile, check_file_state, open_predictions
+from sapwood.prequential.files.printed import PrintedPredictions
 from sapwood.prequential.late_labels import LateLabels
 from sapwood.prequential.learners import EngineLearner, Learner, learner_for
 from sapwood.prequential.loop import PrequentialLoop
 from sapwood.prequential.recent_predictions import check_codes, result_columns
 from sapwood.prequential.result import EvaluationResult, Timings
-from sapwood.prequential.row_feed import RowFeed
+from sapwood.prequential.row_feed import Filled, RowFeed
 from sapwood.prequential.rows import Rows
 from sapwood.prequential.scoring import Scoring
 from sapwood.prequential.settings import FilePath, Settings, check_unchanged
 from sapwood.prequential.stopping import StopRequest
 from sapwood.reading.errors import SourceError
 from sapwood.reading.source import Source, open_source
+
+LIVE_SECONDS = 10.0
+"""Seconds between two checkpoints of a feed, whose rows cannot be had again."""
+
+_TICK = 0.5  # seconds to wait for a row before looking whether anything else is to be done
 
 _ESTIMATORS: dict[str, type[DynamicTreeEstimator]] = {
     "regression": DynamicTreeRegressor,
@@ -128,17 +134,22 @@ class Run:
     ) -> int | None:
         """Process chunks until the source ends or a stop is requested; return the row of the last checkpoint."""
         loop, feed = self._loop, self._feed
-        saved_at = None
+        saved_at, saved_time = None, 0.0
         due = (self._first_row // every + 1) * every
-        while stop.signal is None and feed.fill(stop):
-            n_rows = min(len(feed.held), loop.max_chunk())
-            if path is not None:
-                n_rows = min(n_rows, due - loop.n_rows)
-            loop.process(feed.held.take(slice(0, n_rows)), feed.book)
-            feed.drop(n_rows)
-            if path is not None and loop.n_rows >= due:
+        while stop.signal is None and (filled := feed.fill(stop, _TICK)) is not Filled.ENDED:
+            if filled is Filled.ROWS:
+                n_rows = min(len(feed.held), loop.max_chunk())
+                if path is not None:
+                    n_rows = min(n_rows, due - loop.n_rows)
+                loop.process(feed.held.take(slice(0, n_rows)), feed.book)
+                feed.drop(n_rows)
+                if self._source.is_live and loop.predictions is not None:
+                    loop.predictions.flush()
+            is_overdue = self._source.is_live and time.monotonic() - saved_time >= LIVE_SECONDS
+            if path is not None and (loop.n_rows >= due or (is_overdue and loop.n_rows != saved_at)):
                 self._write_checkpoint(path)
-                saved_at, due = loop.n_rows, due + every
+                saved_at, saved_time = loop.n_rows, time.monotonic()
+                due = (loop.n_rows // every + 1) * every
             if progress is not None:
                 progress(self._progress())
         return saved_at
@@ -199,7 +210,7 @@ class Run:
             n_learned=loop.n_learned,
             n_bad=source.n_bad,
             bad_reasons=source.bad_reasons,
-            notes=tuple(source.notes),
+            notes=(*source.notes, *(loop.predictions.notes() if loop.predictions is not None else ())),
             interrupted=interrupted,
         )
 
@@ -247,8 +258,12 @@ def open_run(model: Any, settings: Settings, stop: StopRequest) -> Iterator[Run]
                 file_state = fields.raw("predictions")
                 check_file_state(file_state, wanted=settings.files.predictions is not None)
         # Last, since it drops the rows after the checkpoint: everything else in the checkpoint has proved usable.
-        if settings.files.predictions is not None:
-            loop.predictions = predictions = open_predictions(settings.files.predictions, file_state)
+        wanted = settings.files.predictions
+        if wanted is not None:
+            predictions: PredictionFile = (
+                wanted if isinstance(wanted, PrintedPredictions) else open_predictions(wanted, file_state)
+            )
+            loop.predictions = predictions
         run = Run(model, settings, record, feed, loop, seconds_before)
         if loop.predictions is not None:
             cleanup.callback(lambda: predictions.close(finished=run.finished))
@@ -302,9 +317,11 @@ def _labels_of(model: Any) -> LabelBook:
 
 def _start(learner: Learner, feed: RowFeed, settings: Settings, record: dict[str, Any], stop: StopRequest) -> None:
     """Read the first batch and start the model with the classes in it."""
-    if not feed.fill(stop):
+    while (filled := feed.fill(stop)) is Filled.PAUSED:
+        pass
+    if filled is Filled.ENDED:
         if stop.signal is not None:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(stop.signal)
         raise SourceError(f"{record['source']}: has no usable row; there is nothing to learn from")
     learner.set_labels(feed.book)
     if isinstance(learner, EngineLearner):

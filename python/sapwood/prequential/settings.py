@@ -14,6 +14,7 @@ from sapwood._options import Task
 from sapwood.metrics import CLASSIFICATION_METRICS, METRICS, REGRESSION_METRICS
 from sapwood.prequential.files.checkpoint import checkpoint_paths
 from sapwood.prequential.files.predictions import predictions_paths
+from sapwood.prequential.files.printed import PrintedPredictions
 from sapwood.reading.errors import SourceError
 from sapwood.reading.paths import check_paths
 from sapwood.reading.source import Source
@@ -70,15 +71,20 @@ class ScoreSettings:
 class FileSettings:
     """What to write, and whether to resume from it."""
 
-    predictions: FilePath | None
+    predictions: FilePath | PrintedPredictions | None
     checkpoint: FilePath | None
     checkpoint_every: int
     resume: bool
 
+    @property
+    def predictions_path(self) -> FilePath | None:
+        """The file of predictions; None if they are printed or not wanted."""
+        return None if isinstance(self.predictions, PrintedPredictions) else self.predictions
+
     def written(self) -> dict[str, Path]:
         """Return the files that a run writes, by role, including those it makes itself beside them."""
         return {
-            **({} if self.predictions is None else predictions_paths(Path(self.predictions))),
+            **({} if self.predictions_path is None else predictions_paths(Path(self.predictions_path))),
             **({} if self.checkpoint is None else checkpoint_paths(Path(self.checkpoint))),
         }
 
@@ -119,7 +125,7 @@ class Settings:
 
     def locked_paths(self) -> list[FilePath | None]:
         """Return the files that no other run may write at the same time."""
-        return [self.files.predictions, self.files.checkpoint, self.source.options.get("quarantine")]
+        return [self.files.predictions_path, self.files.checkpoint, self.source.options.get("quarantine")]
 
     def record(self, model: Any) -> dict[str, Any]:
         """Return everything that must not change when a run is resumed, as JSON values."""
@@ -137,7 +143,7 @@ class Settings:
             "warm_up": self.scores.warm_up,
             "window": self.scores.window,
             "keep": self.scores.keep,
-            "predictions": _json_value(self.files.predictions),
+            "predictions": _json_value(self.files.predictions_path),
             **self.extra,
         }
 

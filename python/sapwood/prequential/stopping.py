@@ -49,7 +49,7 @@ class StopRequest:
         repeated = self.signal is not None
         self.signal = number
         if repeated or self._reading:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(number)
 
     @contextmanager
     def reading(self) -> Iterator[None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,6 +122,14 @@ class Reader(Protocol):
 
     def close(self) -> None:
         """Close the files."""
+
+
+@runtime_checkable
+class LiveReader(Protocol):
+    """A reader of a feed, whose rows arrive over time."""
+
+    def ready(self, seconds: float) -> bool:
+        """Wait for at most `seconds` until the next chunk, or the end, is there; return whether it is."""
 
 
 def skip_rows(chunks: Iterator[Chunk], skip: int) -> Iterator[Chunk]:

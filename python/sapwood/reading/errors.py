@@ -54,3 +54,19 @@ def unknown_column(name: str, role: str, known: list[str], where: str) -> Source
     return SourceError(
         f"{where} has no column {name!r} ({role}); its columns are: {listed}{nearest(name, known)}", file=where
     )
+
+
+def check_columns(where: str, found: list[str], names: list[str], first: str) -> None:
+    """Refuse a further file, whose columns are `found`, unless they are those of the first."""
+    absent = [name for name in names if name not in found]
+    if absent:
+        raise SourceError(
+            f"{where}: column {absent[0]!r} is missing, which {first} has{nearest(absent[0], found)}; "
+            "all files must have the same columns",
+            file=where,
+        )
+    extra = [name for name in found if name not in names]
+    if extra:
+        raise SourceError(
+            f"{where}: column {extra[0]!r} is not in {first}; all files must have the same columns", file=where
+        )

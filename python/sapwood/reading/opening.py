@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import io
 import itertools
 import os
@@ -13,15 +14,20 @@ from sapwood.reading.chunk import Reader
 from sapwood.reading.errors import SourceError
 from sapwood.reading.readers.arrays import ArraysReader, open_demo
 from sapwood.reading.readers.files import FilesReader, find_files, open_stdin, open_stream
+from sapwood.reading.readers.live import FollowingReader
 from sapwood.reading.readers.pairs import PairsReader
 from sapwood.reading.readers.tables import TablesReader, is_table, names_of
 
 DEFAULT_TARGET = "y"
 
 
-def open_reader(spec: Any, target: str | None, delimiter: str | None, look_ahead: int) -> tuple[Reader, str | None]:
+def open_reader(
+    spec: Any, target: str | None, delimiter: str | None, look_ahead: int, *, follow: bool = False
+) -> tuple[Reader, str | None]:
     """Return a reader for `spec` and the name of its target, which arrays, pairs and generators have by default."""
     own_target = target or DEFAULT_TARGET
+    if follow:
+        return FollowingReader(_file_to_follow(spec), delimiter), target
     if isinstance(spec, str | os.PathLike):
         text = os.fspath(spec)
         if text == "-":
@@ -43,6 +49,14 @@ def open_reader(spec: Any, target: str | None, delimiter: str | None, look_ahead
         f"an object of type {type(spec).__name__} cannot be read as a stream; pass a path, a table, arrays (X, y) or "
         "an iterable of (x, y) pairs"
     )
+
+
+def _file_to_follow(spec: Any) -> Path:
+    text = os.fspath(spec) if isinstance(spec, str | os.PathLike) else ""
+    path = Path(text).expanduser()
+    if text in ("", "-") or text.startswith("demo:") or path.is_dir() or (not path.exists() and glob.has_magic(text)):
+        raise SourceError(f"{text or type(spec).__name__}: cannot be followed with follow=; name one CSV file")
+    return path
 
 
 def _has_rows(x: Any) -> bool:

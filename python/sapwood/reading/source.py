@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,9 +18,10 @@ from sapwood._options import Task
 from sapwood._state import Fields, StateError
 from sapwood.encoding.schema import Encoded, Roles, Schema
 from sapwood.reading.bad_rows import BadRows, OnBadRow, check_bad_rows
-from sapwood.reading.chunk import Chunk, Reader
+from sapwood.reading.chunk import Chunk, LiveReader, Reader
 from sapwood.reading.errors import SourceError, unknown_column
 from sapwood.reading.fingerprint import Fingerprint
+from sapwood.reading.first_look import Look
 from sapwood.reading.opening import open_reader
 from sapwood.reading.paths import check_paths
 
@@ -29,6 +31,11 @@ SCHEMA_ROWS = 1000
 MAX_COLUMNS = 100_000
 """Wider sources are refused; memory and time of every batch grow with the number of columns."""
 
+PAUSE = 0.2
+"""Seconds without a row after which a feed is thought to pause: the rows so far then determine the types."""
+
+_FOREVER = 3600.0  # seconds to wait at a time
+_LONGEST_LOOK = 0.7  # seconds after which they do in any case, so that the first forecast comes within a second
 _FORMAT = 2
 
 
@@ -98,6 +105,8 @@ class Source:
         self._end = None if max_rows is None else start + max_rows
         self._held: deque[Chunk] = deque()
         _check_names(reader)
+        self._live = reader if isinstance(reader, LiveReader) else None
+        self._look: Look | None = None
         if schema is None:
             wanted = [*roles.inputs(reader.names, reader.label), *([roles.target] if roles.target else [])]
             self._chunks = reader.chunks(start, wanted)
@@ -137,16 +146,36 @@ class Source:
         self._consumed = seen
 
     def _infer(self, roles: Roles) -> Schema:
-        first, n_rows = [], 0
-        while n_rows < SCHEMA_ROWS and (chunk := next(self._chunks, None)) is not None:
+        first: list[Chunk] = []
+        n_rows, looked_until = 0, None
+        while n_rows < SCHEMA_ROWS and self._is_worth_waiting(looked_until):
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                break
             self._held.append(chunk)
             first.append(chunk.slice(0, SCHEMA_ROWS - n_rows))
             n_rows += chunk.n_rows
+            if looked_until is None and len(chunk.offsets()):
+                looked_until = time.monotonic() + _LONGEST_LOOK
         if n_rows == 0:
             label = self._reader.label
             after = f" after the first {self._start}" if self._start else ""
             raise SourceError(f"{label}: has no rows{after}; there is nothing to learn from", file=label)
-        return Schema.infer(first, self._reader.names, roles, self._reader.label)
+        schema = Schema.infer(first, self._reader.names, roles, self._reader.label)
+        if self._live is not None and n_rows < SCHEMA_ROWS:
+            self._look = Look.at(first, schema)
+        return schema
+
+    def _is_worth_waiting(self, until: float | None) -> bool:
+        """Whether to read more before the types are fixed: of a feed with a usable row, only if more arrives soon."""
+        if self._live is None or until is None:
+            return True
+        return self._live.ready(max(0.0, min(PAUSE, until - time.monotonic())))
+
+    @property
+    def is_live(self) -> bool:
+        """Whether rows arrive over time, from a pipe or a file that is followed. Batches are then what has arrived."""
+        return self._live is not None
 
     @property
     def feature_names(self) -> list[str]:
@@ -162,8 +191,11 @@ class Source:
     def task_hint(self) -> Task | None:
         """The likely task: "classification" for text and booleans, and for integers with at most 32 distinct values
         among the first 1000 rows, each occurring ten times on average (or any two distinct values); "regression" for
-        all other numbers; None without a target. It does not affect what is read."""
-        return self._schema.target.hint if self._schema.target else None
+        all other numbers; None without a target, or if the few whole numbers that begin a feed do not tell. It does not
+        affect what is read."""
+        if self._schema.target is None or (self._look is not None and self._look.leaves_task_open):
+            return None
+        return self._schema.target.hint
 
     @property
     def position(self) -> int:
@@ -203,7 +235,8 @@ class Source:
     @property
     def notes(self) -> list[str]:
         """Remarks for the user, for example on integers too large for a double, too many categories, or late keys."""
-        return [*self._schema.notes(), *self._reader.notes()]
+        first = [] if self._look is None else [self._look.note]
+        return [*first, *self._schema.notes(), *self._reader.notes()]
 
     def state(self) -> dict[str, Any]:
         """Return everything needed to continue from here, as JSON values, for ``open_source(..., resume=state)``.
@@ -226,17 +259,31 @@ class Source:
 
     def __next__(self) -> Batch:
         while True:
-            row = self.position
-            self._bad_rows.begin_batch()
-            parts, chunks = self._encode_rows(self._rows_wanted())
-            n_rows = sum(chunk.n_rows for chunk in chunks)
-            if n_rows == 0:
-                raise StopIteration
-            after = _Consumed(row + n_rows, self._consumed.fingerprint.extended(chunks))
-            self._bad_rows.commit_batch()
-            self._consumed = after
-            if any(len(part.x) for part in parts):  # otherwise all rows of the batch are bad
-                return self._batch(parts, row)
+            batch = self.next_within(None)
+            if batch is not None:
+                return batch
+
+    def next_within(self, seconds: float | None) -> Batch | None:
+        """Return the next batch; None if a feed has no row within `seconds` (None: ever), or all rows read are bad.
+
+        Raises StopIteration at the end of the source.
+        """
+        row, n_wanted = self.position, self._rows_wanted()
+        if n_wanted and not self._is_ready(_FOREVER if seconds is None else seconds):
+            return None
+        self._bad_rows.begin_batch()
+        parts, chunks = self._encode_rows(n_wanted)
+        n_rows = sum(chunk.n_rows for chunk in chunks)
+        if n_rows == 0:
+            raise StopIteration
+        after = _Consumed(row + n_rows, self._consumed.fingerprint.extended(chunks))
+        self._bad_rows.commit_batch()
+        self._consumed = after
+        return self._batch(parts, row) if any(len(part.x) for part in parts) else None
+
+    def _is_ready(self, seconds: float) -> bool:
+        """Whether the next chunk of a feed is there within `seconds`; that of anything else is read in any case."""
+        return self._live is None or bool(self._held) or self._live.ready(seconds)
 
     def _rows_wanted(self) -> int:
         return self._batch_rows if self._end is None else min(self._batch_rows, self._end - self.position)
@@ -247,6 +294,8 @@ class Source:
         chunks: list[Chunk] = []
         n_rows = 0
         while n_rows < n_wanted:
+            if n_rows and not self._is_ready(0.0):
+                break
             chunk = self._held.popleft() if self._held else next(self._chunks, None)
             if chunk is None:
                 break
@@ -342,6 +391,7 @@ def open_source(
     max_rows: int | None = None,
     start_row: int = 0,
     delimiter: str | None = None,
+    follow: bool = False,
     schema: dict[str, Any] | None = None,
     resume: dict[str, Any] | None = None,
 ) -> Source:
@@ -380,6 +430,9 @@ def open_source(
     delimiter : str or None
         The field separator of CSV files. None: whichever of comma, semicolon, tab and bar occurs most often in the
         header.
+    follow : bool
+        Go on as the CSV file `spec` grows, until interrupted. If it is replaced (rotated), truncated or written anew,
+        the new file is read from its beginning.
     schema : dict or None
         ``source.state()["schema"]`` of another source: encode exactly like that one, with columns matched by name.
         `drop`, `categorical` and `task` are then ignored.
@@ -426,7 +479,7 @@ def open_source(
         schema, start_row = before.schema, before.start
     bad_rows = BadRows(on_bad_row, quarantine)
     check_paths({"source": spec}, {"quarantine file": quarantine})
-    reader, target = open_reader(spec, target, delimiter, SCHEMA_ROWS)
+    reader, target = open_reader(spec, target, delimiter, SCHEMA_ROWS, follow=follow)
     try:
         source = Source(
             reader,

@@ -38,11 +38,17 @@ class PredictionFile(Protocol):
     def append(self, columns: Columns) -> None:
         """Append rows."""
 
+    def flush(self) -> None:
+        """Hand the rows so far to the operating system, if the format can be read while it grows."""
+
     def sync(self) -> dict[str, int]:
         """Make the rows so far durable, and return the state to resume from."""
 
     def publish(self) -> None:
         """Make the rows so far readable under the name of the file."""
+
+    def notes(self) -> list[str]:
+        """Return remarks for the user on what was written."""
 
     def close(self, *, finished: bool) -> None:
         """Close the file. `finished`: the source has ended, so a resumed run only appends if the source has grown."""
@@ -90,6 +96,10 @@ class _Named:
         with writing(self.path):
             self._file.append(columns)
 
+    def flush(self) -> None:
+        with writing(self.path):
+            self._file.flush()
+
     def sync(self) -> dict[str, int]:
         with writing(self.path):
             return self._file.sync()
@@ -97,6 +107,9 @@ class _Named:
     def publish(self) -> None:
         with writing(self.path):
             self._file.publish()
+
+    def notes(self) -> list[str]:
+        return self._file.notes()
 
     def close(self, *, finished: bool) -> None:
         with writing(self.path):
@@ -142,7 +155,7 @@ class CsvPredictions:
             if first:
                 self._file.write(csv_text([self._names]))
         n_rows = len(next(iter(columns.values())))
-        self._file.write(csv_text(zip(*(_cells(columns, name, n_rows) for name in self._names), strict=True)))
+        self._file.write(csv_text(zip(*(csv_cells(columns, name, n_rows) for name in self._names), strict=True)))
         self._n_rows += n_rows
 
     def _rewrite(self, change: Callable[[int, list[str]], list[str]], n_rows: int | None) -> None:
@@ -153,12 +166,18 @@ class CsvPredictions:
                     break
                 new.write(csv_text([change(i, row)]))
 
+    def flush(self) -> None:
+        self._file.flush()
+
     def sync(self) -> dict[str, int]:
         self._file.sync()
         return {"bytes": self._file.tell(), "rows": self._n_rows, "columns": len(self._names)}
 
     def publish(self) -> None:
         self.sync()
+
+    def notes(self) -> list[str]:
+        return []
 
     def close(self, *, finished: bool) -> None:
         self._file.close()
@@ -240,6 +259,9 @@ class ParquetPredictions:
             stream.write_batch(batch)
         file.write(_SEGMENT.pack(sink.tell(), batch.num_rows) + sink.getvalue())
 
+    def flush(self) -> None:
+        pass  # nobody can read it before it is published
+
     def sync(self) -> dict[str, int]:
         self._write_held()
         self._file.sync()
@@ -283,13 +305,17 @@ class ParquetPredictions:
         if n_held:
             yield self._pa.concat_tables(held)
 
+    def notes(self) -> list[str]:
+        return []
+
     def close(self, *, finished: bool) -> None:
         self._file.close()
         if finished and self._n_rows and self._part.exists():
             system.unlink(self._part)
 
 
-def _cells(columns: Columns, name: str, n_rows: int) -> list[Any]:
+def csv_cells(columns: Columns, name: str, n_rows: int) -> list[Any]:
+    """Return the cells of one column: empty where a number is NaN, 0 where a column was added later."""
     values = columns.get(name)
     if values is None:
         return [0.0] * n_rows

@@ -81,10 +81,10 @@ class ByteFeed:
         Return what a pipe holds now, instead of waiting for a full block.
     """
 
-    def __init__(self, stream: BinaryIO, label: str, *, live: bool = False) -> None:
+    def __init__(self, stream: BinaryIO | io.RawIOBase, label: str, *, live: bool = False) -> None:
         self.label = label
         self._raw = stream
-        head = stream.read(HEAD_BYTES)
+        head = stream.read(HEAD_BYTES) or b""
         self.format = detect_format(head)
         whole = io.BufferedReader(PrefixedStream(head, stream), buffer_size=1 << 16)
         self._size = _size_of(stream)
@@ -122,7 +122,7 @@ class ByteFeed:
         )
 
 
-def _size_of(stream: BinaryIO) -> int | None:
+def _size_of(stream: BinaryIO | io.RawIOBase) -> int | None:
     """Return the size of a regular file; None for pipes and other streams."""
     try:
         return os.fstat(stream.fileno()).st_size or None if stream.seekable() else None

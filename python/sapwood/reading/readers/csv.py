@@ -9,6 +9,8 @@ rejected; only blocks that contain one are processed record by record.
 from __future__ import annotations
 
 import csv
+import io
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,12 +42,22 @@ class CsvReader:
     delimiter : str or None
         None: whichever of comma, semicolon, tab and bar occurs most often in the header.
     live : bool
-        Whether the stream is a pipe, which may be slow.
+        Whether the stream is a feed, whose bytes arrive over time.
+    continues : list of str or None
+        The columns of an earlier file that this one continues: its header may then be missing.
     """
 
     n_rows: int | None = None
 
-    def __init__(self, stream: BinaryIO, label: str, *, delimiter: str | None = None, live: bool = False) -> None:
+    def __init__(
+        self,
+        stream: BinaryIO | io.RawIOBase,
+        label: str,
+        *,
+        delimiter: str | None = None,
+        live: bool = False,
+        continues: list[str] | None = None,
+    ) -> None:
         self._pa = pyarrow("reading CSV files")
         self._csv = pyarrow("reading CSV files", "csv")
         self.label = label
@@ -56,11 +68,22 @@ class CsvReader:
                 f"{label}: {self._feed.format} data cannot be read from a pipe; save it as a file", file=label
             )
         self._held = b""  # a trailing carriage return, until the next read shows whether a newline follows
-        self._carry = b""
         self._line = 1
-        header = self._read_header()
+        header, after_header = self._read_header()
         self._delimiter = delimiter or max(_DELIMITERS, key=header.count)
-        self.names = self._check_names(self._split_header(header))
+        fields = self._split_header(header)
+        if continues is not None and not set(continues) & {name.strip() for name in fields}:
+            self.names = continues
+            self._line -= header.count("\n") + 1
+            after_header = f"{header}\n".encode() + after_header
+        else:
+            self.names = self._check_names(fields)
+        self._whole: deque[bytes] = deque()  # records that were read but not yet yielded
+        self._begun: list[bytes] = []  # the beginning of a record whose end has not been read yet
+        self._n_begun, self._inside = 0, False
+        self._at_end = False
+        if after_header:
+            self._add(after_header)
 
     def chunks(self, skip: int, columns: list[str]) -> Iterator[Chunk]:
         """Yield the rows after the first `skip`, one block at a time."""
@@ -78,8 +101,8 @@ class CsvReader:
         """Close the stream."""
         self._stream.close()
 
-    def _read_header(self) -> str:
-        """Read the first record, and leave what was read after it in `_carry`."""
+    def _read_header(self) -> tuple[str, bytes]:
+        """Read the first record; return it and what was read after it."""
         parts: list[bytes] = []
         n_bytes, inside, end = 0, False, 0
         data = self._first_bytes()
@@ -92,13 +115,12 @@ class CsvReader:
             if n_bytes > MAX_RECORD:
                 raise self._unsplittable_header(f"it does not end within {MAX_RECORD >> 20} MB")
             data = self._read_of_header()
-        self._carry = data[end:]
         header = b"".join(parts)
         if not header:
             raise SourceError(f"{self.label}: is empty; a header line with column names is needed", file=self.label)
         self._line += header.count(b"\n")
         try:
-            return header.decode().rstrip("\n")
+            return header.decode().rstrip("\n"), data[end:]
         except UnicodeDecodeError:
             raise SourceError(
                 f"{self.label}, line 1: is not UTF-8 text; give a CSV (UTF-8), Parquet or Arrow file",
@@ -166,36 +188,51 @@ class CsvReader:
 
     def _blocks(self) -> Iterator[Block]:
         """Yield blocks of whole records, of about `BLOCK` bytes."""
-        held: list[bytes] = []  # the beginning of a record whose end has not been read yet
-        n_held, inside = 0, False
-        data, self._carry = self._carry, b""
         while True:
-            end, inside = last_end(data, inside=inside)
-            if end:
-                yield from self._block([*held, data[:end]])
-                held, n_held = [], 0
-            held.append(data[end:])
-            n_held += len(data) - end
-            if n_held > MAX_RECORD:
-                raise self._endless_record(inside=inside)
-            data = self._read()
-            if not data:
-                yield from self._block(held)
+            while not self.has_record():
+                self.read_more()
+            if not self._whole:
                 return
+            block = Block(self._whole.popleft(), self._line, self._delimiter)
+            self._line += block.data.count(b"\n")
+            if block.data.strip(b"\n"):
+                yield block
 
-    def _endless_record(self, *, inside: bool) -> SourceError:
-        if inside:
-            fault = "a quoted field that starts here or soon after is never closed; correct the quotes"
-        else:
-            fault = f"is longer than {MAX_RECORD >> 20} MB; is it a CSV file?"
-        return SourceError(f"{self.label}, line {self._line}: {fault}", file=self.label, line=self._line)
+    def has_record(self) -> bool:
+        """Whether the next block, or the end, is there without reading more."""
+        while self._whole and self._whole[0].count(b"\n") == len(self._whole[0]):  # empty lines
+            self._line += len(self._whole.popleft())
+        return bool(self._whole) or self._at_end
 
-    def _block(self, parts: list[bytes]) -> Iterator[Block]:
-        """Yield the block, unless it holds nothing but empty lines."""
-        block = Block(b"".join(parts), self._line, self._delimiter)
-        self._line += block.data.count(b"\n")
-        if block.data.strip(b"\n"):
-            yield block
+    def has_rows(self) -> bool:
+        """Whether any are left of what was read."""
+        return bool(self._whole)
+
+    def read_more(self) -> None:
+        """Read more, and find out where its last whole record ends."""
+        data = self._read()
+        if data:
+            self._add(data)
+            return
+        self._at_end = True
+        if any(self._begun):
+            self._whole.append(b"".join(self._begun))
+            self._begun = []
+
+    def _add(self, data: bytes) -> None:
+        end, self._inside = last_end(data, inside=self._inside)
+        if end:
+            self._whole.append(b"".join([*self._begun, data[:end]]))
+            self._begun, self._n_begun = [], 0
+        self._begun.append(data[end:])
+        self._n_begun += len(data) - end
+        if self._n_begun > MAX_RECORD:
+            if self._inside:
+                fault = "a quoted field that starts here or soon after is never closed; correct the quotes"
+            else:
+                fault = f"is longer than {MAX_RECORD >> 20} MB; is it a CSV file?"
+            line = self._line + sum(block.count(b"\n") for block in self._whole)
+            raise SourceError(f"{self.label}, line {line}: {fault}", file=self.label, line=line)
 
     def _parse(self, block: Block, columns: list[str]) -> Chunk:
         def place(offset: int) -> Place:

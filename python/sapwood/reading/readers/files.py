@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import io
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,10 +13,11 @@ from typing import BinaryIO
 
 from sapwood.reading._arrow import pyarrow
 from sapwood.reading.chunk import Chunk, Reader, skip_rows
-from sapwood.reading.errors import SourceError, nearest
+from sapwood.reading.errors import SourceError, check_columns
 from sapwood.reading.readers.bytes import HEAD_BYTES, detect_format, open_bytes
 from sapwood.reading.readers.columnar import ArrowReader, ParquetReader
 from sapwood.reading.readers.csv import CsvReader
+from sapwood.reading.readers.live import LiveCsvReader, Pipe, is_live
 
 _TEXT_ENDINGS = (".csv", ".tsv")
 ENDINGS = (
@@ -73,7 +75,7 @@ def open_file(path: Path, delimiter: str | None) -> Reader:
 
 
 def open_stream(
-    stream: BinaryIO, label: str, delimiter: str | None, *, file_format: str = "text", live: bool = False
+    stream: BinaryIO | io.RawIOBase, label: str, delimiter: str | None, *, file_format: str = "text"
 ) -> Reader:
     """Return a reader for an open file or pipe, which need not be seekable."""
     if file_format == "arrow-stream":
@@ -81,15 +83,21 @@ def open_stream(
     if file_format == "feather-v1":
         raise SourceError(f"{label}: is a Feather file of version 1; write it again as version 2", file=label)
     try:
-        return CsvReader(stream, label, delimiter=delimiter, live=live)
+        return CsvReader(stream, label, delimiter=delimiter)
     except SourceError:
         stream.close()
         raise
 
 
 def open_stdin(delimiter: str | None) -> Reader:
-    """Return a reader for CSV on standard input, plain or compressed."""
-    return open_stream(sys.stdin.buffer, "<stdin>", delimiter, live=True)
+    """Return a reader for CSV on standard input, plain or compressed. Only a plain pipe can be read row by row."""
+    stream = sys.stdin.buffer
+    if not is_live(stream):
+        return open_stream(stream, "<stdin>", delimiter)
+    pipe = Pipe(stream.fileno())
+    if detect_format(pipe.peek()) == "text":
+        return LiveCsvReader(pipe, "<stdin>", delimiter=delimiter)
+    return open_stream(pipe, "<stdin>", delimiter)
 
 
 class FilesReader:
@@ -107,7 +115,7 @@ class FilesReader:
             with closing(open_file(path, delimiter)) as reader:
                 if not lengths:
                     self.names = reader.names
-                _check_columns(reader, self.names, str(self.paths[0]))
+                check_columns(reader.label, reader.names, self.names, str(self.paths[0]))
                 lengths.append(reader.n_rows)
         self._lengths = lengths
         self.n_rows = None if None in lengths else sum(n for n in lengths if n is not None)
@@ -145,22 +153,6 @@ class FilesReader:
         if self._current is not None:
             self._current.close()
             self._current = None
-
-
-def _check_columns(reader: Reader, names: list[str], first: str) -> None:
-    absent = [name for name in names if name not in reader.names]
-    if absent:
-        raise SourceError(
-            f"{reader.label}: column {absent[0]!r} is missing, which {first} has{nearest(absent[0], reader.names)}; "
-            "all files must have the same columns",
-            file=reader.label,
-        )
-    extra = [name for name in reader.names if name not in names]
-    if extra:
-        raise SourceError(
-            f"{reader.label}: column {extra[0]!r} is not in {first}; all files must have the same columns",
-            file=reader.label,
-        )
 
 
 def is_data_file(relative: Path) -> bool:
