@@ -194,3 +194,21 @@ def test_a_schema_makes_another_file_encode_the_same(read: Callable[..., Any], c
         open_source(csv("w,t\na,2024-01-01\n", "third.csv"), schema=schema)
     with pytest.raises(SourceError, match="made with the target 'y'"):
         open_source(csv("w,t,x,z\na,2024-01-01,1,1\n", "third.csv"), schema=schema, target="z")
+
+
+def test_types_can_be_set(read: Callable[..., Any]) -> None:
+    """The first row shows none of them."""
+    rows = [
+        {"when": "", "size": "small", "code": 7, "y": "3"},
+        {"when": "2024-01-02", "size": "12", "code": 8, "y": "4"},
+    ]
+    types = {"when": "timestamp", "size": "category", "code": "category", "y": "category"}
+    found = read(rows, target="y", types=types)
+    assert [name.partition(".")[0] for name in found.source.feature_names][-3:] == ["when", "size", "code"]
+    np.testing.assert_array_equal(found.x[:, -2:], [[0, 0], [1, 1]])
+    assert found.y is not None
+    assert found.y.tolist() == ["3", "4"]
+    with pytest.raises(SourceError, match=r"has no column 'sise' \(in types\).*did you mean 'size'"):
+        read(rows, target="y", types={"sise": "category"})
+    with pytest.raises(SourceError, match="types says that column 'size' is a 'word'; choose from number, boolean"):
+        read(rows, target="y", types={"size": "word"})

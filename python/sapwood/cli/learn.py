@@ -107,6 +107,14 @@ def learn(
         Optional[list[str]],  # noqa: UP045
         typer.Option(help="Columns that hold categories though they look like numbers.", rich_help_panel=_SOURCE),
     ] = None,
+    types: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            metavar="COLUMN=TYPE",
+            help="Types that the first rows may not show: number, boolean, timestamp, time or category.",
+            rich_help_panel=_SOURCE,
+        ),
+    ] = None,
     delimiter: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
@@ -286,6 +294,7 @@ def learn(
         source_options={
             "drop": values.names(drop),
             "categorical": values.names(categorical),
+            "types": values.pairs(types),
             "delimiter": delimiter,
             "follow": follow,
             "on_bad_row": on_bad_row.value,

@@ -88,6 +88,23 @@ def names(given: list[str] | None) -> list[str]:
     return [name.strip() for text in given or [] for name in text.split(",") if name.strip()]
 
 
+def pairs(given: list[str] | None) -> dict[str, str]:
+    """``NAME=VALUE`` from an option that may be repeated and may have commas.
+
+    Examples
+    --------
+    >>> pairs(["a=number,b=time", "c=category"])
+    {'a': 'number', 'b': 'time', 'c': 'category'}
+    """
+    found = {}
+    for text in names(given):
+        name, equals, value = text.rpartition("=")
+        if not (name and equals and value):
+            raise _refuse(text, "a column and its type, such as colour=category")
+        found[name.strip()] = value.strip()
+    return found
+
+
 def _whole(text: str, allowed: str, *, least: int) -> int:
     try:
         number = int(text)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
 import numpy as np
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sapwood._options import Task
 from sapwood._state import Fields, StateError
 from sapwood.encoding.columns import UnusableColumnError
-from sapwood.encoding.features import LARGEST_MAGNITUDE, MAX_CATEGORIES, Category, Feature, Number, restore
-from sapwood.encoding.probe import make_feature, probe
+from sapwood.encoding.features import LARGEST_MAGNITUDE, MAX_CATEGORIES, Feature, Number, restore
+from sapwood.encoding.probe import ColumnKind, Probe, make_feature, probe
 from sapwood.encoding.target import Fault, Target, TargetKind
 from sapwood.reading.chunk import Chunk, RawColumn, Reject
 from sapwood.reading.errors import SourceError, unknown_column
@@ -37,6 +37,7 @@ class Roles:
     drop: Sequence[str] = ()
     categorical: Sequence[str] = ()
     task: Task | None = None
+    types: Mapping[str, ColumnKind] = field(default_factory=dict)
 
     def inputs(self, names: list[str], where: str) -> list[str]:
         """Return the columns that become inputs; raise if a column the user named does not exist."""
@@ -45,10 +46,18 @@ class Roles:
             ("the target", [self.target] if self.target else []),
             ("to drop", self.drop),
             ("categorical", self.categorical),
+            ("in types", self.types),
         ):
             for name in given:
                 if name not in known:
                     raise unknown_column(name, role, names, where)
+        allowed = get_args(ColumnKind)
+        for name, kind in self.types.items():
+            if kind not in allowed:
+                raise SourceError(
+                    f"{where}: types says that column {name!r} is a {kind!r}; choose from {', '.join(allowed)}",
+                    file=where,
+                )
         inputs = [name for name in names if name != self.target and name not in dropped]
         if not inputs:
             raise SourceError(
@@ -56,6 +65,10 @@ class Roles:
                 file=where,
             )
         return inputs
+
+    def given_kinds(self) -> dict[str, ColumnKind]:
+        """Return the types that the user gave."""
+        return {**self.types, **dict.fromkeys(self.categorical, "category")}
 
 
 class Schema:
@@ -69,18 +82,20 @@ class Schema:
     @classmethod
     def infer(cls, first: list[Chunk], names: list[str], roles: Roles, where: str) -> Schema:
         """Infer the type of every column from the first chunks of a source."""
-        inputs, categorical = roles.inputs(names, where), set(roles.categorical)
+        inputs, given = roles.inputs(names, where), roles.given_kinds()
         features: list[Feature] = []
         for name in inputs:
             pieces = [chunk.columns[name] for chunk in first]
             try:
-                features.append(Category(name) if name in categorical else make_feature(name, probe(pieces)))
+                probed = Probe(pieces, given[name], True) if name in given else probe(pieces)
+                features.append(make_feature(name, probed))
             except UnusableColumnError as error:
                 raise _unusable(name, error, where) from error
         target = None
         if roles.target is not None:
             pieces = [chunk.columns[roles.target] for chunk in first]
-            target = Target.infer(roles.target, pieces, roles.task, roles.target in roles.categorical, where)
+            is_category = given.get(roles.target) == "category"
+            target = Target.infer(roles.target, pieces, roles.task, is_category, where)
         return cls(features, target)
 
     @classmethod

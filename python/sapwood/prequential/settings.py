@@ -196,4 +196,6 @@ def _json_value(value: Any) -> Any:
         return os.fspath(value)
     if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
         return list(value)
+    if isinstance(value, Mapping):
+        return {str(name): _json_value(item) for name, item in value.items()}
     return f"<{type(value).__name__}>"  # cannot be confused with a file or column name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -15,15 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood._options import Task
-from sapwood._state import Fields, StateError
+from sapwood.encoding.probe import ColumnKind
 from sapwood.encoding.schema import Encoded, Roles, Schema
-from sapwood.reading.bad_rows import BadRows, OnBadRow, check_bad_rows
+from sapwood.reading.bad_rows import BadRows, OnBadRow
 from sapwood.reading.chunk import Chunk, LiveReader, Reader
 from sapwood.reading.errors import SourceError, unknown_column
 from sapwood.reading.fingerprint import Fingerprint
 from sapwood.reading.first_look import Look
 from sapwood.reading.opening import open_reader
 from sapwood.reading.paths import check_paths
+from sapwood.reading.resume import STATE_FORMAT, Resume
 
 SCHEMA_ROWS = 1000
 """How many of the first rows determine the type of each column, for every batch size and file format."""
@@ -36,7 +37,6 @@ PAUSE = 0.2
 
 _FOREVER = 3600.0  # seconds to wait at a time
 _LONGEST_LOOK = 0.7  # seconds after which they do in any case, so that the first forecast comes within a second
-_FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ class Source:
         Its entry ``"schema"``, passed as ``open_source(..., schema=...)``, makes another source encode like this one.
         """
         return {
-            "format": _FORMAT,
+            "format": STATE_FORMAT,
             "start": self._start,
             "position": self._consumed.position,
             "fingerprint": self._consumed.fingerprint.digest(),
@@ -346,37 +346,6 @@ def _check_names(reader: Reader) -> None:
         seen.add(name)
 
 
-@dataclass(frozen=True)
-class Resume:
-    """The state to resume from, checked."""
-
-    start: int
-    position: int
-    fingerprint: str
-    schema: dict[str, Any]
-    bad: dict[str, Any]
-
-    @classmethod
-    def of(cls, state: dict[str, Any]) -> Resume:
-        """Check what `Source.state` returned, possibly long ago and in a file that others could change."""
-        if not isinstance(state, dict) or state.get("format") != _FORMAT:
-            found = state.get("format") if isinstance(state, dict) else state
-            raise SourceError(f"the state to resume from has format {found!r:.60}; this version reads {_FORMAT}")
-        try:
-            fields = Fields(state, "source")
-            start = fields.integer("start")
-            check_bad_rows(fields.part("bad"))
-            return cls(
-                start,
-                fields.integer("position", start),
-                fields.text("fingerprint"),
-                fields.raw("schema"),
-                fields.raw("bad"),
-            )
-        except StateError as error:
-            raise SourceError(f"the state to resume from cannot be used ({error}); start again without it") from error
-
-
 # The many parameters are the public interface.
 def open_source(
     spec: Any,
@@ -384,6 +353,7 @@ def open_source(
     target: str | None = None,
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
+    types: Mapping[str, ColumnKind] | None = None,
     task: Task | None = None,
     on_bad_row: OnBadRow = "error",
     quarantine: str | os.PathLike[str] | None = None,
@@ -413,6 +383,8 @@ def open_source(
         The target column. None: no target (but arrays, pairs and generators have their own, called "y").
     drop, categorical : sequence of str
         Columns to leave out; columns to treat as categories even if they look like numbers (the target may be one).
+    types : mapping from str to {"number", "boolean", "timestamp", "time", "category"}, or None
+        The types of columns that the first rows may not show. All others are inferred.
     task : {"regression", "classification"} or None
         How the target will be used. None: numbers are float64, words are text. "classification" returns integers as
         int64 labels; "regression" returns booleans as 0.0 and 1.0 and refuses text.
@@ -435,7 +407,7 @@ def open_source(
         the new file is read from its beginning.
     schema : dict or None
         ``source.state()["schema"]`` of another source: encode exactly like that one, with columns matched by name.
-        `drop`, `categorical` and `task` are then ignored.
+        `drop`, `categorical`, `types` and `task` are then ignored.
     resume : dict or None
         ``source.state()`` of an earlier run over the same data: continue from there. It replaces `schema` and
         `start_row`; the other arguments must be unchanged. The rows before it are read again and compared, by a hash,
@@ -483,7 +455,7 @@ def open_source(
     try:
         source = Source(
             reader,
-            roles=Roles(target, drop, categorical, task),
+            roles=Roles(target, drop, categorical, task, dict(types or {})),
             bad_rows=bad_rows,
             schema=None if schema is None else Schema.restore(schema, target),
             batch_rows=batch_rows,
