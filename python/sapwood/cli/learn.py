@@ -2,61 +2,18 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any, Optional, cast
 
 import typer
 
+from sapwood._core import option_names
+from sapwood._options import Task
 from sapwood.cli import values
 from sapwood.cli.failures import errors_in_one_line, usage_error
 from sapwood.cli.learn_job import Job, learn_stream
-from sapwood.prequential.files.printed import STANDARD_OUTPUT, PrintedPredictions
-
-
-class TaskChoice(str, Enum):
-    """What to do with the target."""
-
-    auto = "auto"
-    regression = "regression"
-    classification = "classification"
-
-
-class Leaf(str, Enum):
-    """The model inside a leaf."""
-
-    auto = "auto"
-    linear = "linear"
-    constant = "constant"
-    multinomial = "multinomial"
-    discriminant = "discriminant"
-    quadratic = "quadratic"
-
-
-class Discard(str, Enum):
-    """Which observation retires when the pool is full."""
-
-    auto = "auto"
-    oldest = "oldest"
-    random = "random"
-    alc = "alc"
-    entropy = "entropy"
-
-
-class OnBadRow(str, Enum):
-    """What to do with rows that cannot be used."""
-
-    error = "error"
-    skip = "skip"
-    quarantine = "quarantine"
-
-
-class LineFormat(str, Enum):
-    """How forecasts are printed."""
-
-    csv = "csv"
-    jsonl = "jsonl"
-
+from sapwood.prequential.files.printed import LINE_FORMATS, STANDARD_OUTPUT, LineFormat, PrintedPredictions
+from sapwood.reading.bad_rows import ON_BAD_ROW
 
 _MODEL = "The model"
 _SOURCE = "The source"
@@ -97,8 +54,11 @@ def learn(
         ),
     ] = None,
     task: Annotated[
-        TaskChoice, typer.Option(help="What to do with the target; auto looks at it.", rich_help_panel=_SOURCE)
-    ] = TaskChoice.auto,
+        str,
+        values.choice(
+            "auto", *option_names("task"), help="What to do with the target; auto looks at it.", panel=_SOURCE
+        ),
+    ] = "auto",
     drop: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(help="Columns to leave out; repeat it, or use commas.", rich_help_panel=_SOURCE),
@@ -130,8 +90,9 @@ def learn(
         ),
     ] = False,
     on_bad_row: Annotated[
-        OnBadRow, typer.Option(help="What to do with a row that cannot be used.", rich_help_panel=_SOURCE)
-    ] = OnBadRow.error,
+        str,
+        values.choice(*ON_BAD_ROW, help="What to do with a row that cannot be used.", panel=_SOURCE),
+    ] = "error",
     quarantine: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
@@ -162,7 +123,10 @@ def learn(
             help="The column of both sources that says which label belongs to which row.", rich_help_panel=_SOURCE
         ),
     ] = None,
-    leaf: Annotated[Leaf, typer.Option(help="The model inside a leaf.", rich_help_panel=_MODEL)] = Leaf.auto,
+    leaf: Annotated[
+        str,
+        values.choice("auto", *option_names("leaf"), help="The model inside a leaf.", panel=_MODEL),
+    ] = "auto",
     particles: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(min=1, help="Trees in each cloud.", show_default="chosen", rich_help_panel=_MODEL),
@@ -176,8 +140,11 @@ def learn(
         ),
     ] = "auto",
     discard: Annotated[
-        Discard, typer.Option(help="Which observation retires when the pool is full.", rich_help_panel=_MODEL)
-    ] = Discard.auto,
+        str,
+        values.choice(
+            "auto", *option_names("discard"), help="Which observation retires when the pool is full.", panel=_MODEL
+        ),
+    ] = "auto",
     forgetting: Annotated[
         str,
         typer.Option(
@@ -214,8 +181,8 @@ def learn(
         ),
     ] = None,
     line_format: Annotated[
-        LineFormat, typer.Option("--format", help="Lines of --predictions -.", rich_help_panel=_OUTPUT)
-    ] = LineFormat.csv,
+        str, values.choice(*LINE_FORMATS, option="--format", help="Lines of --predictions -.", panel=_OUTPUT)
+    ] = "csv",
     report: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE.html", help="The file for a report with pictures.", rich_help_panel=_OUTPUT),
@@ -278,10 +245,10 @@ def learn(
     if json and is_printed:
         raise usage_error("standard output holds the predictions; leave out --json, or name a file.", "--json")
     parameters: dict[str, Any] = {
-        "leaf": leaf.value,
+        "leaf": leaf,
         "n_particles": particles,
         "max_active": values.pool(max_active),
-        "discard": discard.value,
+        "discard": discard,
         "forgetting": values.forgetting(forgetting),
         "copies": copies,
         "random_state": seed,
@@ -290,15 +257,15 @@ def learn(
     job = Job(
         source=source,
         target=target,
-        task=None if task is TaskChoice.auto else task.value,
+        task=None if task == "auto" else cast(Task, task),
         source_options={
             "drop": values.names(drop),
             "categorical": values.names(categorical),
             "types": values.pairs(types),
             "delimiter": delimiter,
             "follow": follow,
-            "on_bad_row": on_bad_row.value,
-            "quarantine": str(quarantine or "quarantine.csv") if on_bad_row is OnBadRow.quarantine else None,
+            "on_bad_row": on_bad_row,
+            "quarantine": str(quarantine or "quarantine.csv") if on_bad_row == "quarantine" else None,
         },
         max_rows=max_rows,
         parameters=parameters,
@@ -311,7 +278,7 @@ def learn(
         window=window,
         save=save,
         predictions=None if is_printed else predictions,
-        printed=PrintedPredictions(line_format=line_format.value) if is_printed else None,
+        printed=PrintedPredictions(line_format=cast(LineFormat, line_format)) if is_printed else None,
         report=report,
         pictures=pictures,
         checkpoint=checkpoint,

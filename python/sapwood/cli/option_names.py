@@ -1,46 +1,38 @@
-"""Hints written for Python, respelled as options of the command line."""
+"""The arguments of the Python interface that messages mention, as options of the command line."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
+from inspect import signature
 
+# Arguments whose options have other names. All other options of `sapwood learn` have the names of their arguments.
 _RENAMED = {"n_particles": "particles", "random_state": "seed", "n_jobs": "jobs", "delay": "label-delay"}
-_SAME = (
-    "categorical",
-    "checkpoint",
-    "copies",
-    "delimiter",
-    "discard",
-    "drop",
-    "follow",
-    "forgetting",
-    "key",
-    "labels",
-    "lags",
-    "leaf",
-    "max_active",
-    "max_rows",
-    "metrics",
-    "on_bad_row",
-    "quarantine",
-    "resume",
-    "target",
-    "task",
-    "types",
-    "warm_up",
-    "window",
-)
-_OPTION_OF = {**{name: name.replace("_", "-") for name in _SAME}, **_RENAMED}
 
-# `name='value' or 'value'`, `name=FILE` and `name=` before a break. Folders such as /data/target=3/ are no hints.
-_HINT = re.compile(
-    rf"(?<![\w/.])({'|'.join(sorted(_OPTION_OF, key=len, reverse=True))})="
-    r"(?:(?P<quoted>'[^']*'(?: or '[^']*')*)|(?P<named>[A-Z]+\b)|(?=[\s,;.)]|$))"
-)
+
+@cache
+def _options() -> dict[str, str]:
+    from sapwood.cli.learn import learn  # which imports this module
+
+    same = {name: name.replace("_", "-") for name in signature(learn).parameters if name != "source"}
+    return {**same, **_RENAMED}
+
+
+@cache
+def _hint() -> re.Pattern[str]:
+    """Return the pattern of ``name='value' or 'value'``, ``name=FILE`` and ``name=`` before a break.
+
+    A folder such as /data/target=3/ does not match.
+    """
+    names = "|".join(sorted(_options(), key=len, reverse=True))
+    return re.compile(
+        rf"(?<![\w/.])({names})="
+        r"(?:(?P<quoted>'[^']*'(?: or '[^']*')*)|(?P<named>[A-Z]+\b)|(?=[\s,;.)]|$))"
+    )
 
 
 def as_options(message: str) -> str:
-    """The same message with arguments spelled as they are typed.
+    """Replace arguments in a message by the options that stand for them.
 
     Examples
     --------
@@ -52,8 +44,8 @@ def as_options(message: str) -> str:
     '/data/target=3/a.csv: there is no such file'
     """
 
-    def respell(hint: re.Match[str]) -> str:
+    def as_option(hint: re.Match[str]) -> str:
         value = hint["named"] or (hint["quoted"] or "").replace("'", "")
-        return f"--{_OPTION_OF[hint[1]]} {value}".rstrip()
+        return f"--{_options()[hint[1]]} {value}".rstrip()
 
-    return _HINT.sub(respell, message)
+    return _hint().sub(as_option, message)

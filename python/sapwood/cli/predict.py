@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as json_format
 import time
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any, Optional, cast
 
 import numpy as np
 import typer
@@ -17,9 +17,9 @@ from sapwood._fitted import fitted
 from sapwood._text import visible
 from sapwood.cli import model_file, values
 from sapwood.cli.failures import SIGNALLED, errors_in_one_line
-from sapwood.cli.learn import LineFormat, OnBadRow
 from sapwood.prequential.files.predictions import PredictionFile, open_predictions
-from sapwood.prequential.files.printed import STANDARD_OUTPUT, PrintedPredictions
+from sapwood.prequential.files.printed import LINE_FORMATS, STANDARD_OUTPUT, LineFormat, PrintedPredictions
+from sapwood.reading.bad_rows import ON_BAD_ROW
 from sapwood.reading.errors import unknown_column
 from sapwood.stream import Batch, Source, SourceError, StopRequest, open_source
 
@@ -42,7 +42,9 @@ def predict(
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="A .parquet or CSV file.", show_default="CSV on standard output"),
     ] = None,
-    line_format: Annotated[LineFormat, typer.Option("--format", help="Lines on standard output.")] = LineFormat.csv,
+    line_format: Annotated[
+        str, values.choice(*LINE_FORMATS, option="--format", help="Lines on standard output.")
+    ] = "csv",
     quantiles: Annotated[
         str, typer.Option(metavar="LEVELS", help="Regression: quantiles to give, with commas between.")
     ] = "0.05,0.5,0.95",
@@ -54,7 +56,10 @@ def predict(
         bool,
         typer.Option("--follow", help="SOURCE is a CSV file that grows, and may be rotated: go on until interrupted."),
     ] = False,
-    on_bad_row: Annotated[OnBadRow, typer.Option(help="What to do with a row that cannot be used.")] = OnBadRow.error,
+    on_bad_row: Annotated[
+        str,
+        values.choice(*ON_BAD_ROW, help="What to do with a row that cannot be used."),
+    ] = "error",
     quarantine: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(help="Where bad rows go with --on-bad-row quarantine.", show_default="quarantine.csv"),
@@ -84,14 +89,14 @@ def predict(
             "delimiter": delimiter,
             "follow": follow,
             "max_rows": max_rows,
-            "on_bad_row": on_bad_row.value,
-            "quarantine": (quarantine or "quarantine.csv") if on_bad_row is OnBadRow.quarantine else None,
+            "on_bad_row": on_bad_row,
+            "quarantine": (quarantine or "quarantine.csv") if on_bad_row == "quarantine" else None,
         }
         began = time.perf_counter()
         with StopRequest() as stop, _open(source, estimator, schema, options) as rows:
             # Columns are matched by name in the source; the arrays that come out of it have none.
             fitted(estimator).names = None
-            printed = PrintedPredictions(line_format=line_format.value)
+            printed = PrintedPredictions(line_format=cast(LineFormat, line_format))
             file = printed if predictions is None else open_predictions(predictions)
             n_rows = _predict(estimator, rows, levels, file, stop)
             n_bad = rows.n_bad

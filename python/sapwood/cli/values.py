@@ -7,6 +7,24 @@ from typing import Any, Literal
 import typer
 
 
+def choice(*names: str, help: str, option: str | None = None, panel: str | None = None) -> Any:
+    """An option whose value is one of some names."""
+
+    def read(text: str) -> str:
+        if text not in names:
+            raise typer.BadParameter(f"{text!r} is not one of {', '.join(map(repr, names))}.")
+        return text
+
+    return typer.Option(
+        *([] if option is None else [option]),
+        help=help,
+        parser=read,
+        metavar=f"<{'|'.join(names)}>",
+        autocompletion=lambda: list(names),
+        rich_help_panel=panel,
+    )
+
+
 def pool(text: str) -> int | list[int | None] | Literal["auto"] | None:
     """``auto``, a size, ``all`` (keep every row), or several sizes with commas between.
 

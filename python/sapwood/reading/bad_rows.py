@@ -15,6 +15,7 @@ from sapwood.reading.chunk import Chunk, Reject
 from sapwood.reading.errors import SourceError
 
 OnBadRow = Literal["error", "skip", "quarantine"]
+ON_BAD_ROW: tuple[OnBadRow, ...] = get_args(OnBadRow)
 _HEADER = ("file", "place", "number", "reason", "detail", "text")
 
 
@@ -26,8 +27,9 @@ class BadRows:
     """
 
     def __init__(self, policy: OnBadRow, quarantine: str | os.PathLike[str] | None) -> None:
-        if policy not in get_args(OnBadRow):
-            raise SourceError(f"on_bad_row is {policy!r}; it must be 'error', 'skip' or 'quarantine'")
+        if policy not in ON_BAD_ROW:
+            *others, last = map(repr, ON_BAD_ROW)
+            raise SourceError(f"on_bad_row is {policy!r}; it must be {', '.join(others)} or {last}")
         if (policy == "quarantine") != (quarantine is not None):
             raise SourceError(
                 f"on_bad_row is {policy!r} and quarantine is {quarantine!r}; give quarantine=FILE with "

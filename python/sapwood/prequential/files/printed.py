@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, get_args
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from sapwood._text import visible
 from sapwood.prequential.files.predictions import Columns, csv_cells, csv_text
 
 LineFormat = Literal["csv", "jsonl"]
+LINE_FORMATS: tuple[LineFormat, ...] = get_args(LineFormat)
 
 STANDARD_OUTPUT = "-"
 
