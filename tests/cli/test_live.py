@@ -229,6 +229,21 @@ def test_classes_of_a_feed_arrive_one_by_one(feed: Any) -> None:
     assert "standard output lacks p_b" in plain.end()[1]
 
 
+def test_rows_of_a_feed_need_no_target_and_labels_may_come_later(feed: Any, tmp_path: Path) -> None:
+    """A forecast for each row without a target; the row that brings the label gets none, but is learned."""
+    arguments = ["-t", "y", "--task", "regression", "--key", "id", "--predictions", "-", "--save", "m.sap", *NUMBERS]
+    piped = feed("learn", "-", *arguments)
+    piped.write("id,x,y", "a,1,")
+    assert piped.answer().startswith("row,y,mean")
+    assert piped.answer().startswith("0,,")
+    piped.write("b,2,0.5")
+    assert piped.answer().startswith("1,0.5,")
+    piped.write("c,3,", "a,,0.25", "d,4,")
+    assert [piped.answer()[:3] for _ in range(2)] == ["2,,", "4,,"]
+    assert piped.end()[0] == 0
+    assert package.load(tmp_path / "m.sap").n_seen_ == 2
+
+
 class TestFollow:
     """A file that grows, and may be rotated, truncated or written anew."""
 

@@ -120,7 +120,9 @@ def learn(
     key: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            help="The column of both sources that says which label belongs to which row.", rich_help_panel=_SOURCE
+            help="The column that says which label belongs to which row of SOURCE: that of a row of --labels, or of a "
+            "later row of SOURCE.",
+            rich_help_panel=_SOURCE,
         ),
     ] = None,
     leaf: Annotated[

@@ -81,8 +81,6 @@ class Job:
             raise usage_error("say where with --checkpoint FILE, --save MODEL or --predictions FILE.", "--checkpoint")
         if self.labels is not None and self.task is None:
             raise usage_error("with --labels, say regression or classification.", "--task")
-        if self.key is not None and self.labels is None:
-            raise usage_error("a key needs a second source of labels, --labels.", "--key")
 
     def check_places(self) -> None:
         """Find out now, not after hours of learning, that something cannot be written or would be overwritten."""
@@ -138,6 +136,7 @@ def _open(job: Job, before: Checkpoint | None) -> Source:
         task=None if job.labels is not None else job.task,
         max_rows=job.max_rows,
         resume=None if before is None else before.source,
+        key=None if job.labels is not None else job.key,
         **job.source_options,
     )
 

@@ -14,19 +14,23 @@ from sapwood._state import Fields, StateError
 from sapwood.encoding.columns import UnusableColumnError
 from sapwood.encoding.features import LARGEST_MAGNITUDE, MAX_CATEGORIES, Feature, Number, restore
 from sapwood.encoding.probe import ColumnKind, Probe, make_feature, probe
-from sapwood.encoding.target import Fault, Target, TargetKind
+from sapwood.encoding.target import MISSING_TARGET, Fault, Target, TargetKind
 from sapwood.reading.chunk import Chunk, RawColumn, Reject
 from sapwood.reading.errors import SourceError, unknown_column
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """The usable rows of a chunk: inputs, targets and offsets in the chunk; and the rejected rows."""
+    """The usable rows of a chunk: inputs, targets, offsets in the chunk, and which have a target (None: all).
+
+    And the rejected rows.
+    """
 
     x: NDArray[np.float64]
     y: NDArray[Any] | None
     offsets: NDArray[np.int64]
     rejects: list[Reject]
+    labelled: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,7 @@ class Schema:
         self.features = features
         self.target = target
         self.feature_names = [output for feature in features for output in feature.outputs]
+        self.keeps_unlabelled = False  # rows without a target are then usable
 
     @classmethod
     def infer(cls, first: list[Chunk], names: list[str], roles: Roles, where: str) -> Schema:
@@ -132,7 +137,8 @@ class Schema:
         offsets = chunk.offsets()
         bad = np.zeros(len(offsets), dtype=bool)
         rejects = list(chunk.rejects)
-        y = self._parse_target(chunk, offsets, bad, rejects)
+        labelled = np.ones(len(offsets), dtype=bool)
+        y = self._parse_target(chunk, offsets, bad, rejects, labelled)
         parsed = [self._parse(feature, chunk, offsets, bad, rejects) for feature in self.features]
         keep: Any = ~bad if bad.any() else slice(None)
         x = np.empty((len(offsets) - int(bad.sum()), len(self.feature_names)), dtype=np.float64)
@@ -142,10 +148,16 @@ class Schema:
             feature.write(values[keep], x[:, at : at + width])
             at += width
         rejects.sort(key=lambda reject: reject.offset)
-        return Encoded(x, None if y is None else y[keep], offsets[keep], rejects)
+        of_usable = None if labelled.all() else labelled[keep]
+        return Encoded(x, None if y is None else y[keep], offsets[keep], rejects, of_usable)
 
     def _parse_target(
-        self, chunk: Chunk, offsets: NDArray[np.int64], bad: NDArray[np.bool_], rejects: list[Reject]
+        self,
+        chunk: Chunk,
+        offsets: NDArray[np.int64],
+        bad: NDArray[np.bool_],
+        rejects: list[Reject],
+        labelled: NDArray[np.bool_],
     ) -> NDArray[Any] | None:
         if self.target is None:
             return None
@@ -155,7 +167,10 @@ class Schema:
         except UnusableColumnError as error:
             raise _unusable(self.target.name, error, chunk.place_of(0).file) from error
         for fault in faults:
-            _mark(fault, raw, offsets, bad, rejects)
+            if self.keeps_unlabelled and fault.reason == MISSING_TARGET:
+                labelled[fault.bad] = False
+            else:
+                _mark(fault, raw, offsets, bad, rejects)
         return y
 
     def _parse(
@@ -234,7 +249,7 @@ def _mark(
     """Reject the rows with a fault; a row is rejected once, for its first fault."""
     for ix in np.flatnonzero(fault.bad & ~bad):
         bad[ix] = True
-        value = "" if fault.reason == "missing target" else f" ({_shown(raw, int(ix))})"
+        value = "" if fault.reason == MISSING_TARGET else f" ({_shown(raw, int(ix))})"
         rejects.append(Reject(int(offsets[ix]), fault.reason, fault.detail + value, fault.remedy))
 
 

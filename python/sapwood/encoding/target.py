@@ -18,6 +18,9 @@ from sapwood.reading.errors import SourceError
 
 TargetKind = Literal["number", "indicator", "integer", "boolean", "label"]
 
+MISSING_TARGET = "missing target"
+"""The fault of a row without a target, as bad rows are counted by."""
+
 MAX_GUESSED_CLASSES = 32
 """More distinct integers than this among the first rows are taken for counts, not classes."""
 
@@ -106,7 +109,7 @@ class Target:
         return usable.astype(np.int64 if self.kind == "integer" else np.bool_)
 
     def _missing(self) -> tuple[str, str, str]:
-        return "missing target", f"the target {self.name!r} is missing", "fill it in"
+        return MISSING_TARGET, f"the target {self.name!r} is missing", "fill it in"
 
     def state(self) -> dict[str, Any]:
         """Return the state as JSON values."""

@@ -71,9 +71,13 @@ def evaluate(
         a label, entry j arrives after row ``j + delay`` has been forecast; each row without one postpones those after
         it by one row.
     key : str, default=None
-        The column, present in both sources, that matches labels to rows. None: both are in the same order.
+        The column, present in both sources, that matches labels to rows. None: both are in the same order. Without
+        `labels`, a row without a target is forecast and waits for a later row of `source` with the same key, which
+        brings its label and is not itself forecast. Such rows are learned with the inputs they were forecast from, but
+        not scored.
     label_wait : int, default=10_000
-        How many entries of `labels` to wait for a label beyond its turn. A row whose label does not arrive is forecast,
+        How many entries of `labels` to wait for a label beyond its turn, or how many rows may wait for a later row
+        with their key. A row whose label does not arrive is forecast,
         but neither scored nor learned.
     warm_up : int, default=0
         Number of rows at the start that are learned but not scored.

@@ -21,7 +21,7 @@ class LabelQueue:
         """Enqueue rows that are about to be forecast, except those that never get a label."""
         labelled = ~np.isnan(rows.y)
         both = self.waiting.append(rows if labelled.all() else rows.take(labelled))
-        order = np.argsort(both.arrival, kind="stable")
+        order = np.lexsort((both.source_row, both.arrival))
         self.waiting = both.take(order) if (np.diff(order) < 0).any() else both
 
     def pop_due(self, before: int) -> Rows:

@@ -66,6 +66,20 @@ class PrequentialLoop:
         """Return the most rows to process next: few enough to stop soon, and none beyond the next history entry."""
         return min(self._chunk_rows, self.history.next_row(self.n_rows) - self.n_rows)
 
+    def expect(self, arrived: list[Rows], book: LabelBook) -> None:
+        """Take rows that were forecast without a label, which has now come. They are learned, but not scored.
+
+        Those whose labels came after the last row that was forecast are learned at once, the others in their turn.
+        """
+        for rows in arrived:
+            self._queue.add(rows)
+        due = self._queue.pop_due(self.n_rows) if arrived else Rows.empty(0)
+        if len(due):
+            self.learner.set_labels(book)
+            self.learner.learn(due.x, due.y)
+            self.scoring.learn(due.y)
+            self.n_learned += len(due)
+
     def process(self, rows: Rows, book: LabelBook) -> None:
         """Forecast rows, score them, learn what is due, and keep the predictions."""
         began = time.perf_counter()

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from sapwood._labels import LabelBook
 from sapwood._options import Task
 from sapwood.prequential.late_labels import LateLabels
+from sapwood.prequential.pending_rows import PendingRows
 from sapwood.prequential.rows import Floats, Rows
 from sapwood.prequential.stopping import StopRequest
+from sapwood.reading.batch import Batch
 from sapwood.reading.errors import SourceError
 from sapwood.reading.source import Source
 
@@ -38,6 +40,8 @@ class RowFeed:
         The second source, where labels come from one.
     book : LabelBook
         The classes seen so far.
+    wait : int
+        How many rows may wait for a label that comes with a later row of the same key.
     n_read : int
         Rows read before, by the run that is resumed.
     held : Rows or None
@@ -52,6 +56,7 @@ class RowFeed:
         late: LateLabels | None,
         book: LabelBook,
         *,
+        wait: int = 0,
         n_read: int = 0,
         held: Rows | None = None,
     ) -> None:
@@ -63,6 +68,8 @@ class RowFeed:
         self.late = late
         self.n_read = n_read
         self.held = Rows.empty(len(source.feature_names)) if held is None else held
+        self.pending = PendingRows(wait) if source.key is not None and late is None else None
+        self.arrived: list[Rows] = []
         self._delay = delay
 
     def fill(self, stop: StopRequest, seconds: float | None = None) -> Filled:
@@ -80,10 +87,12 @@ class RowFeed:
             return Filled.ENDED
         if batch is None:
             return Filled.PAUSED
+        if self.pending is not None:
+            self._fill_by_key(batch, self.pending)
+            return Filled.ROWS
         positions = np.arange(self.n_read, self.n_read + len(batch), dtype=np.int64)
         if self.late is None:
-            assert batch.y is not None
-            y, arrival = self._encode(batch.y), positions + self._delay
+            y, arrival = self._encode_labelled(batch), positions + self._delay
         else:
             keys = batch.y if self.late.has_key else None  # without a key, `y` is a target that nobody asked for
             labels, arrival = self.late.match(self.n_read, batch.rows, keys)
@@ -91,6 +100,43 @@ class RowFeed:
         self.held = Rows(batch.X, y, batch.rows, arrival)
         self.n_read += len(batch)
         return Filled.ROWS
+
+    def _fill_by_key(self, batch: Batch, pending: PendingRows) -> None:
+        """Hold the rows to forecast; those that bring the label of an earlier row only add it to `arrived`."""
+        y = self._encode_labelled(batch)
+        assert batch.key is not None
+        rows = Rows(batch.X, y, batch.rows, np.empty(len(y), dtype=np.int64))
+        is_forecast = np.ones(len(y), dtype=bool)
+        n_before = self.n_read
+        for i, (key, source_row) in enumerate(zip(batch.key.tolist(), batch.rows.tolist(), strict=True)):
+            if key is not None and not np.isnan(y[i]):
+                x = pending.pop(key)
+                if x is not None:
+                    is_forecast[i] = False
+                    row, arrival = np.array([source_row]), np.array([n_before - 1])
+                    self.arrived.append(Rows(x[None], y[i : i + 1], row, arrival))
+                    continue
+            elif key is not None:
+                pending.add(key, rows.x[i])
+            rows.arrival[i] = n_before + self._delay
+            n_before += 1
+        self.held = rows.take(is_forecast)
+        self.n_read = n_before
+
+    def take_arrived(self) -> list[Rows]:
+        """Return the earlier rows whose labels have arrived since the last call."""
+        arrived, self.arrived = self.arrived, []
+        return arrived
+
+    def _encode_labelled(self, batch: Batch) -> Floats:
+        """Return the targets of a batch as numbers, NaN where there is none."""
+        assert batch.y is not None
+        if batch.labelled is None:
+            return self._encode(batch.y)
+        y = np.full(len(batch), np.nan)
+        if batch.labelled.any():
+            y[batch.labelled] = self._encode(batch.y[batch.labelled])
+        return y
 
     def drop(self, n_rows: int) -> None:
         """Remove the first `n_rows` of the rows held, once they have been forecast."""

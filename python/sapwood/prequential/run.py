@@ -136,8 +136,9 @@ class Run:
         loop, feed = self._loop, self._feed
         saved_at, saved_time = None, 0.0
         due = (self._first_row // every + 1) * every
-        while stop.signal is None and (filled := feed.fill(stop, _TICK)) is not Filled.ENDED:
-            if filled is Filled.ROWS:
+        while stop.signal is None and feed.fill(stop, _TICK) is not Filled.ENDED:
+            loop.expect(feed.take_arrived(), feed.book)
+            if len(feed.held):
                 n_rows = min(len(feed.held), loop.max_chunk())
                 if path is not None:
                     n_rows = min(n_rows, due - loop.n_rows)
@@ -171,6 +172,7 @@ class Run:
             "predictions": None if predictions is None else predictions.sync(),
             "source": self._source.state(),
             "late": None if feed.late is None else feed.late.state(),
+            "pending": None if feed.pending is None else feed.pending.state(),
             "n_read": feed.n_read,
             "held": feed.held.state(),
             "book": _plain_labels(feed.book),
@@ -236,7 +238,8 @@ def open_run(model: Any, settings: Settings, stop: StopRequest) -> Iterator[Run]
             cleanup.callback(late.close)
         learner = learner_for(model, settings.task, source.feature_names, crps=settings.scores.need_crps)
         if checkpoint is None:
-            feed = RowFeed(source, settings.task, settings.labels.delay, late, _labels_of(model))
+            wait = settings.labels.wait
+            feed = RowFeed(source, settings.task, settings.labels.delay, late, _labels_of(model), wait=wait)
             _start(learner, feed, settings, record, stop)
         else:
             with _reading_state(settings):
@@ -293,7 +296,7 @@ def _open_source(settings: Settings, checkpoint: Checkpoint | None) -> Source:
         return spec
     options = dict(settings.source.options)
     if labels.spec is None:
-        options = {"target": labels.target, "task": settings.task, **options}
+        options = {"target": labels.target, "task": settings.task, "key": labels.key, **options}
     elif labels.key is not None:
         options = {"target": labels.key, **options}
     state = None if checkpoint is None else checkpoint.source
@@ -323,6 +326,11 @@ def _start(learner: Learner, feed: RowFeed, settings: Settings, record: dict[str
         if stop.signal is not None:
             raise KeyboardInterrupt(stop.signal)
         raise SourceError(f"{record['source']}: has no usable row; there is nothing to learn from")
+    if settings.task == "classification" and not len(feed.book):
+        raise SourceError(
+            f"{record['source']}: none of its first rows has a label, so that no class is known; begin with a row that "
+            "has one"
+        )
     learner.set_labels(feed.book)
     if isinstance(learner, EngineLearner):
         names = feed.source.feature_names
@@ -342,7 +350,11 @@ def _restore_feed(checkpoint: Checkpoint, source: Source, settings: Settings, la
     if settings.task == "classification":
         check_codes(held.y, len(book), "checkpoint.held.y")
     n_read = fields.integer("n_read", len(held))
-    return RowFeed(source, settings.task, settings.labels.delay, late, book, n_read=n_read, held=held)
+    labels = settings.labels
+    feed = RowFeed(source, settings.task, labels.delay, late, book, wait=labels.wait, n_read=n_read, held=held)
+    if feed.pending is not None:
+        feed.pending.restore(fields.part("pending"), len(source.feature_names))
+    return feed
 
 
 def _restore_model(model: Any, data: bytes, feed: RowFeed) -> None:

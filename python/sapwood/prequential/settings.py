@@ -44,7 +44,7 @@ class LabelSettings:
     @property
     def are_late(self) -> bool:
         """Whether a row is forecast before the label of the row before it is known."""
-        return self.delay > 0 or self.spec is not None
+        return self.delay > 0 or self.spec is not None or self.key is not None
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,9 @@ class Settings:
                 raise ValueError(f"{name} is {given}; it must be at least {minimum}")
         if self.files.resume and self.files.checkpoint is None:
             raise ValueError("resume is True, but there is no checkpoint to resume from; name it with checkpoint=")
+        spec = self.source.spec
+        if isinstance(spec, Source) and self.labels.spec is None and self.labels.key != spec.key:
+            raise ValueError(f"key is {self.labels.key!r}, but the source was opened with key={spec.key!r}; give both")
         if self.files.checkpoint is not None and not isinstance(model, DynamicTreeEstimator):
             raise ValueError("a checkpoint can only be made of a Sapwood model; leave checkpoint out")
 

@@ -6,18 +6,16 @@ import os
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from sapwood._options import Task
 from sapwood.encoding.probe import ColumnKind
 from sapwood.encoding.schema import Encoded, Roles, Schema
 from sapwood.reading.bad_rows import BadRows, OnBadRow
+from sapwood.reading.batch import Batch, join
 from sapwood.reading.chunk import Chunk, LiveReader, Reader
 from sapwood.reading.errors import SourceError, unknown_column
 from sapwood.reading.fingerprint import Fingerprint
@@ -37,35 +35,6 @@ PAUSE = 0.2
 
 _FOREVER = 3600.0  # seconds to wait at a time
 _LONGEST_LOOK = 0.7  # seconds after which they do in any case, so that the first forecast comes within a second
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Consecutive rows, encoded.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n, p), float64, C-contiguous
-        Inputs; missing values are NaN.
-    y : ndarray of shape (n,) or None
-        Targets: float64 for numbers, bool or text for labels (int64 if opened for classification); None if the source
-        was opened without a target.
-    row : int
-        Row number in the source (counting from 0, including bad rows) at which the batch starts.
-    rows : ndarray of shape (n,), int64
-        Row number of each row; gaps are bad rows.
-    names : list of str
-        Names of the columns of `X`.
-    """
-
-    X: NDArray[np.float64]
-    y: NDArray[Any] | None
-    row: int
-    rows: NDArray[np.int64]
-    names: list[str]
-
-    def __len__(self) -> int:
-        return len(self.X)
 
 
 @dataclass(frozen=True)
@@ -97,6 +66,8 @@ class Source:
         start: int,
         max_rows: int | None,
         resume: Resume | None,
+        key: str | None,
+        keep_unlabelled: bool | None,
     ) -> None:
         self._reader = reader
         self._bad_rows = bad_rows
@@ -107,8 +78,12 @@ class Source:
         _check_names(reader)
         self._live = reader if isinstance(reader, LiveReader) else None
         self._look: Look | None = None
+        self.key = key
+        of_key = [] if key is None else [key]
+        if key is not None and key not in reader.names:
+            raise unknown_column(key, "the key", reader.names, reader.label)
         if schema is None:
-            wanted = [*roles.inputs(reader.names, reader.label), *([roles.target] if roles.target else [])]
+            wanted = [*of_key, *roles.inputs(reader.names, reader.label), *([roles.target] if roles.target else [])]
             self._chunks = reader.chunks(start, wanted)
             schema = self._infer(roles)
         else:
@@ -116,7 +91,9 @@ class Source:
             for name in schema.columns:
                 if name not in known:
                     raise unknown_column(name, "required by the schema", reader.names, reader.label)
-            self._chunks = reader.chunks(start, schema.columns)
+            self._chunks = reader.chunks(start, [*of_key, *schema.columns])
+        is_expected = key is not None or self._live is not None
+        schema.keeps_unlabelled = is_expected if keep_unlabelled is None else keep_unlabelled
         self._schema = schema
         self._consumed = _Consumed(start, Fingerprint(schema.columns))
         if resume is not None:
@@ -279,7 +256,9 @@ class Source:
         after = _Consumed(row + n_rows, self._consumed.fingerprint.extended(chunks))
         self._bad_rows.commit_batch()
         self._consumed = after
-        return self._batch(parts, row) if any(len(part.x) for part in parts) else None
+        if not any(len(part.x) for part in parts):
+            return None
+        return join(parts, chunks, row, self.feature_names, self.key)
 
     def _is_ready(self, seconds: float) -> bool:
         """Whether the next chunk of a feed is there within `seconds`; that of anything else is read in any case."""
@@ -304,18 +283,10 @@ class Source:
                 self._held.appendleft(chunk.slice(part.n_rows, chunk.n_rows))
             encoded = self._schema.encode(part)
             self._bad_rows.add(part, encoded.rejects)
-            parts.append(Encoded(encoded.x, encoded.y, encoded.offsets + n_rows, []))
+            parts.append(replace(encoded, offsets=encoded.offsets + n_rows, rejects=[]))
             chunks.append(part)
             n_rows += part.n_rows
         return parts, chunks
-
-    def _batch(self, parts: list[Encoded], row: int) -> Batch:
-        one = len(parts) == 1
-        x = parts[0].x if one else np.concatenate([part.x for part in parts])
-        targets = [part.y for part in parts if part.y is not None]
-        y = None if not targets else targets[0] if one else np.concatenate(targets)
-        rows = row + np.concatenate([part.offsets for part in parts])
-        return Batch(x, y, row, rows, self.feature_names)
 
     def close(self) -> None:
         """Close the files."""
@@ -364,6 +335,8 @@ def open_source(
     follow: bool = False,
     schema: dict[str, Any] | None = None,
     resume: dict[str, Any] | None = None,
+    key: str | None = None,
+    keep_unlabelled: bool | None = None,
 ) -> Source:
     """Open a stream of rows.
 
@@ -412,6 +385,11 @@ def open_source(
         ``source.state()`` of an earlier run over the same data: continue from there. It replaces `schema` and
         `start_row`; the other arguments must be unchanged. The rows before it are read again and compared, by a hash,
         with those of the earlier run; a source that has changed is refused. Rows may have been added at its end.
+    key : str or None
+        A column that tells rows apart, such as an order number. It is not an input; batches hold it.
+    keep_unlabelled : bool or None
+        Whether a row without a target is usable: it can be forecast, and its label may come later. None: if there is a
+        `key`, and in feeds. Otherwise it is a bad row.
 
     Returns
     -------
@@ -455,13 +433,15 @@ def open_source(
     try:
         source = Source(
             reader,
-            roles=Roles(target, drop, categorical, task, dict(types or {})),
+            roles=Roles(target, [*drop, *([] if key is None else [key])], categorical, task, dict(types or {})),
             bad_rows=bad_rows,
             schema=None if schema is None else Schema.restore(schema, target),
             batch_rows=batch_rows,
             start=start_row,
             max_rows=max_rows,
             resume=before,
+            key=key,
+            keep_unlabelled=keep_unlabelled,
         )
         bad_rows.start(None if before is None else before.bad)
     except BaseException:

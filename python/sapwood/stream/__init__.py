@@ -11,8 +11,9 @@ from sapwood.prequential.evaluation import evaluate
 from sapwood.prequential.result import Beliefs, EvaluationResult, PoolHistory, Timings
 from sapwood.prequential.run import Progress
 from sapwood.prequential.stopping import StopRequest
+from sapwood.reading.batch import Batch
 from sapwood.reading.errors import SourceError
-from sapwood.reading.source import Batch, Source, open_source
+from sapwood.reading.source import Source, open_source
 
 __all__ = [
     "Batch",
