@@ -12,10 +12,14 @@ import numpy as np
 import pytest
 from sklearn.linear_model import SGDRegressor
 
+from sapwood._formats import number as formatted
 from sapwood.report import write_report
-from sapwood.report._facts import number
-from sapwood.report._html import Html, element, join, table
+from sapwood.report._facts import typographic
 from sapwood.stream import EvaluationResult, evaluate
+
+
+def number(value: float) -> str:
+    return typographic(formatted(value))
 
 
 def page_of(result: EvaluationResult, folder: Path, **options: Any) -> str:
@@ -148,9 +152,13 @@ def test_numbers_have_four_digits(value: float, text: str) -> None:
     assert number(value) == text
 
 
-def test_text_is_escaped_once() -> None:
-    inner = element("em", "a < b & c", title='"quoted"')
-    assert inner == '<em title="&quot;quoted&quot;">a &lt; b &amp; c</em>'
-    assert element("p", inner, " > ") == f"<p>{inner} &gt; </p>"
-    assert join(["<", Html("<br>"), ""]) == "&lt;\n<br>"
-    assert '<th scope="row">&lt;x&gt;</th>' in table(("a", "b"), [("<x>", "1")], "things")
+def test_text_is_escaped_once_and_shows_control_characters(regression_result: EvaluationResult, tmp_path: Path) -> None:
+    """Fails if a name is inserted as markup, escaped twice, or acts on the page, in the text or in a picture."""
+    result = replace(regression_result, target='"a" < b & c\x1b', notes=("<br> & <i>",))
+    page = page_of(result, tmp_path)
+    assert "<h1>&#34;a&#34; &lt; b &amp; c\\x1b from a stream</h1>" in page
+    assert "<li>&lt;br&gt; &amp; &lt;i&gt;</li>" in page
+    axis_labels = re.findall(r"<text[^>]*>([^<]*)</text>", page)
+    assert '"a" &lt; b &amp; c\\x1b' in axis_labels
+    assert "&amp;lt;" not in page
+    assert "\x1b" not in page

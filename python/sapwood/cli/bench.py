@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_format
 import time
 import warnings
 from collections.abc import Callable
@@ -14,7 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 from sapwood import DynamicTreeClassifier, DynamicTreeRegressor
-from sapwood.cli.numbers import plain, shown
+from sapwood._formats import number
+from sapwood.cli.json_line import json_line
 from sapwood.datasets import STREAMS, Stream
 from sapwood.stream import evaluate
 
@@ -43,7 +43,7 @@ def bench(
     """
     report = {name: _compare(STREAMS[name](n=rows, seed=_SEED), metric) for name, metric in _STREAMS.items()}
     if json:
-        typer.echo(json_format.dumps(plain(report), allow_nan=False))
+        typer.echo(json_line(report))
         return
     console = Console(highlight=False)
     for name, lines in report.items():
@@ -102,5 +102,5 @@ def _table(name: str, rows: int, lines: list[dict[str, Any]]) -> Table:
         table.add_column(heading, justify="right")
     for line in lines:
         ratio, rate = line["sapwood_times_as_fast"], line["rows_per_second"]
-        table.add_row(line["method"], f"{ratio:.2f}", f"{rate:,.0f}", shown(line[metric]))
+        table.add_row(line["method"], f"{ratio:.2f}", f"{rate:,.0f}", number(line[metric]))
     return table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_format
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,10 +17,11 @@ from sapwood import _views
 from sapwood._base import DynamicTreeEstimator
 from sapwood._core import Model, TreeDump
 from sapwood._fitted import native, task_of
+from sapwood._formats import number
 from sapwood._text import visible
 from sapwood.cli import model_file
 from sapwood.cli.failures import errors_in_one_line
-from sapwood.cli.numbers import plain, shown
+from sapwood.cli.json_line import json_line
 
 EPILOG = """
 **Examples**
@@ -47,7 +47,7 @@ def inspect(
     relevance = _relevance(core, names)
     if json:
         summary = _summary(estimator, schema) | {"bank": members, "relevance": relevance}
-        typer.echo(json_format.dumps(plain(summary), allow_nan=False))
+        typer.echo(json_line(summary))
         return
     console = Console(highlight=False)
     _show_summary(console, _summary(estimator, schema))
@@ -185,11 +185,11 @@ def _draw(parent: Tree, dump: TreeDump, node: int, names: list[str], lead: str, 
     split = int(dump.split_dim[node])
     if split < 0:
         value = dump.value[node]
-        label = f"mean {shown(float(value[0]))}" if classes is None else visible(classes[int(np.argmax(value))])
+        label = f"mean {number(float(value[0]))}" if classes is None else visible(classes[int(np.argmax(value))])
         parent.add(Text(f"{lead}{label}  ({dump.n_active[node]:.0f} active, {dump.n_retired[node]:.0f} retired)"))
         return
     missing = "left" if dump.nan_left[node] else "right"
-    question = f"{visible(names[split])} < {shown(float(dump.cut[node]))}?  (missing: {missing})"
+    question = f"{visible(names[split])} < {number(float(dump.cut[node]))}?  (missing: {missing})"
     here = parent.add(Text(lead + question))  # not markup: a column may be called "[/]"
     _draw(here, dump, int(dump.left[node]), names, "yes: ", classes)
     _draw(here, dump, int(dump.right[node]), names, "no: ", classes)

@@ -104,9 +104,13 @@ class Job:
                 raise NotADirectoryError(20, "is a file, not a folder", os.fspath(folder))
             if not folder.absolute().parent.is_dir():
                 raise FileNotFoundError(2, "the folder it shall lie in does not exist", os.fspath(folder))
-        for option, wanted in (("--report", self.report), ("--pictures", self.pictures)):
-            if wanted is not None and find_spec("matplotlib") is None:
-                raise ValueError(f"{option} needs matplotlib, which is not installed: pip install 'sapwood[plot]'")
+        for option, wanted, packages in (
+            ("--report", self.report, ("matplotlib", "jinja2")),
+            ("--pictures", self.pictures, ("matplotlib",)),
+        ):
+            for package in packages:
+                if wanted is not None and find_spec(package) is None:
+                    raise ValueError(f"{option} needs {package}, which is not installed: pip install 'sapwood[plot]'")
 
 
 def learn_stream(job: Job, *, json: bool, quiet: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_format
 import time
 from pathlib import Path
 from typing import Annotated, Any, Optional, cast
@@ -17,6 +16,7 @@ from sapwood._fitted import fitted
 from sapwood._text import visible
 from sapwood.cli import model_file, values
 from sapwood.cli.failures import SIGNALLED, errors_in_one_line
+from sapwood.cli.json_line import json_line
 from sapwood.prequential.files.predictions import PredictionFile, open_predictions
 from sapwood.prequential.files.printed import LINE_FORMATS, STANDARD_OUTPUT, LineFormat, PrintedPredictions
 from sapwood.reading.bad_rows import ON_BAD_ROW
@@ -104,7 +104,7 @@ def predict(
     if json:
         speed = n_rows / seconds
         summary = {"rows": n_rows, "rows_per_second": speed, "bad_rows": n_bad, "predictions": str(predictions)}
-        typer.echo(json_format.dumps(summary))
+        typer.echo(json_line(summary))
     elif not quiet:
         left_out = f", {n_bad:,} rows left out" if n_bad else ""
         place = "" if predictions is None else f" into {visible(predictions)}"

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 from rich.text import Text
 
-from sapwood.cli.numbers import shown
+from sapwood._formats import duration, number
 from sapwood.metrics._registry import by_importance
 from sapwood.stream import Progress
 
@@ -118,26 +118,12 @@ def rate(progress: Progress) -> str:
     return text
 
 
-def duration(seconds: float) -> str:
-    """A time for people.
-
-    Examples
-    --------
-    >>> duration(5), duration(90), duration(7200)
-    ('5 s', '1 min 30 s', '2 h 00 min')
-    """
-    whole = max(0, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    return f"{whole // 60} min {whole % 60:02} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60:02} min"
-
-
 def scores(progress: Progress) -> str:
     """The scores over the window that matter most, and in brackets those of the forecast that nothing changes."""
     recent = progress.scores()
     model, last = recent["model"], recent["no_change"]
     important, others = by_importance(model)
     chosen = [*important, *others][:_MOST_METRICS]
-    first, *rest = [(name, shown(model[name]), shown(last[name])) for name in chosen]
+    first, *rest = [(name, number(model[name]), number(last[name])) for name in chosen]
     parts = ["{} {} (no change: {})".format(*first), *(f"{name} {value} ({other})" for name, value, other in rest)]
     return ", ".join(parts)

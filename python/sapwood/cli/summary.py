@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +9,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from sapwood._formats import duration, number
 from sapwood._text import visible
-from sapwood.cli.numbers import plain, shown
-from sapwood.cli.progress import duration
+from sapwood.cli.json_line import json_line
 from sapwood.metrics._registry import METRIC_INFO
 from sapwood.prequential.result import forecaster_title
 from sapwood.stream import EvaluationResult
@@ -38,7 +37,7 @@ def print_json(result: EvaluationResult, job: Job) -> None:
         "notes": list(result.notes),
         **{name: str(path) for name, path in job.written().items()},
     }
-    typer.echo(json.dumps(plain(report), allow_nan=False))
+    typer.echo(json_line(report))
 
 
 def print_table(result: EvaluationResult, job: Job, *, stderr: bool) -> None:
@@ -70,8 +69,8 @@ def _scores(result: EvaluationResult, window: int) -> Table:
     for metric in result.metrics:
         values = {name: overall[name][metric] for name in result.forecasters}
         best = METRIC_INFO[metric].best(values)
-        cells = [f"[green]{shown(v)}[/green]" if name == best else shown(v) for name, v in values.items()]
-        table.add_row(metric, *cells, shown(recent["model"][metric]))
+        cells = [f"[green]{number(v)}[/green]" if name == best else number(v) for name, v in values.items()]
+        table.add_row(metric, *cells, number(recent["model"][metric]))
     return table
 
 

@@ -1,10 +1,10 @@
-"""The words, tables and code of a report."""
+"""What a report says beside its pictures, as data for the templates."""
 
 from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
@@ -12,16 +12,11 @@ import numpy as np
 
 import sapwood
 from sapwood._base import DynamicTreeEstimator
+from sapwood._formats import duration, number
 from sapwood.metrics._registry import HEADLINE, METRIC_INFO
 from sapwood.prequential.result import MODEL, EvaluationResult, forecaster_title
-from sapwood.report._html import Html, element, join, scrolling, table
 
 _MOST_NAMES = 30
-
-
-def version() -> str:
-    """Sapwood's version."""
-    return sapwood.__version__
 
 
 def title(result: EvaluationResult) -> str:
@@ -42,7 +37,7 @@ def _title(result: EvaluationResult, forecaster: str) -> str:
     return forecaster_title(forecaster) if ours else type(result.model).__name__
 
 
-def summary(result: EvaluationResult) -> Html:
+def summary(result: EvaluationResult) -> str:
     """The run in two sentences: how well, against what."""
     rows = f"{result.n_scored:,} rows were forecast before they were learned, and scored."
     stopped = " The run was stopped before the end of the source." if result.interrupted else ""
@@ -52,163 +47,123 @@ def summary(result: EvaluationResult) -> Html:
     ours = overall[MODEL].get(metric, math.nan)
     theirs = {name: overall[name].get(metric, math.nan) for name in result.baselines}
     if math.isnan(ours) or not theirs or any(map(math.isnan, theirs.values())):
-        return element("p", rows + stopped, class_="lead")
-    beside = ", ".join(f"{_title(result, name)} {number(value)}" for name, value in theirs.items())
+        return rows + stopped
+    beside = ", ".join(f"{_title(result, name)} {typographic(number(value))}" for name, value in theirs.items())
     info = METRIC_INFO[metric]
-    sentence = f"{info.title} is {number(ours)}; baselines: {beside} ({info.direction})."
-    return element("p", f"{rows} {sentence}{stopped}", class_="lead")
+    sentence = f"{info.title} is {typographic(number(ours))}; baselines: {beside} ({info.direction})."
+    return f"{rows} {sentence}{stopped}"
 
 
-def score_table(result: EvaluationResult) -> Html:
+@dataclass(frozen=True)
+class Score:
+    """A cell of the table of scores."""
+
+    value: float
+    is_best: bool
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """The scores of one metric, forecaster by forecaster and group by group."""
+
+    title: str
+    direction: str
+    cells: list[Score]
+
+
+@dataclass(frozen=True)
+class ScoreTable:
     """Every score of the model and the baselines, over all rows and over the last window."""
+
+    groups: list[str]
+    forecasters: list[str]
+    rows: list[ScoreRow]
+
+
+def score_table(result: EvaluationResult) -> ScoreTable:
+    """Collect the scores."""
     window = result.settings.get("window")
-    parts = [(f"all {result.n_scored:,} rows", result.overall())]
+    groups = {f"all {result.n_scored:,} rows": result.overall()}
     if window and window < result.n_scored:
-        parts.append((f"last {window:,} rows", result.recent()))
-    group = Html("").join(
-        element("th", text, colspan=str(len(result.forecasters)), scope="colgroup") for text, _ in parts
-    )
-    names = Html("").join(
-        element("th", _title(result, name), scope="col") for _ in parts for name in result.forecasters
-    )
+        groups[f"last {window:,} rows"] = result.recent()
     rows = []
     for metric in result.metrics:
-        info = METRIC_INFO[metric]
-        cells = [
-            cell
-            for _, values in parts
-            for cell in _marked(metric, [values[name][metric] for name in result.forecasters])
-        ]
-        label = element("th", info.title, element("small", info.direction), scope="row")
-        rows.append(element("tr", label, *cells))
-    head = element(
-        "thead",
-        element("tr", element("th", "score", scope="col", rowspan="2"), Html(group)),
-        element("tr", Html(names)),
-    )
-    caption = element("caption", "Bold is best in its group. Baselines see only past targets.")
-    return scrolling(element("table", caption, head, element("tbody", *rows), class_="scores"), "Scores")
+        info, cells = METRIC_INFO[metric], []
+        for scores in groups.values():
+            values = {name: scores[name][metric] for name in result.forecasters}
+            best = info.best(values)
+            cells += [Score(value, name == best) for name, value in values.items()]
+        rows.append(ScoreRow(info.title, info.direction, cells))
+    return ScoreTable(list(groups), [_title(result, name) for name in result.forecasters], rows)
 
 
-def _marked(metric: str, values: list[float]) -> list[Html]:
-    """Cells of one metric, the best among them in bold."""
-    best = METRIC_INFO[metric].best(dict(enumerate(values)))
-    return [
-        element("td", element("strong", number(value)) if ix == best else number(value))
-        for ix, value in enumerate(values)
-    ]
+@dataclass(frozen=True)
+class RunFacts:
+    """Source, rows, time and versions by name, and the settings in groups."""
+
+    facts: dict[str, str | None]
+    settings: dict[str, dict[str, str]]
 
 
-def what_ran(result: EvaluationResult) -> Html:
-    """Source, rows, time, settings and versions."""
+def what_ran(result: EvaluationResult) -> RunFacts:
+    """Collect what ran on what, and how long it took."""
     settings = dict(result.settings)
     parameters = settings.pop("model", {})
+    timings, classes = result.timings, result.classes
     facts = {
-        "Source": settings.pop("source", None) or "a stream",
+        "Source": str(settings.pop("source", None) or "a stream"),
         "Target": result.target or "(not named)",
         "Task": result.task,
         "Inputs": f"{len(result.feature_names)}: {_listed(result.feature_names)}",
-        "Classes": None if result.classes is None else f"{len(result.classes)}: {_listed(map(str, result.classes))}",
+        "Classes": None if classes is None else f"{len(classes)}: {_listed(map(str, classes))}",
         "Rows": f"{result.n_rows:,} forecast, {result.n_scored:,} scored, {result.n_learned:,} learned, "
         f"{result.n_bad:,} left out",
         "Model": type(result.model).__name__,
-        "Time": f"{_duration(result.timings.total)}, of which {_share(result.timings.engine, result.timings.total)} in "
-        f"the model; {result.timings.rows_per_second:,.0f} rows a second",
+        "Time": f"{duration(timings.total)}, of which {_share(timings.engine, timings.total)} in the model; "
+        f"{timings.rows_per_second:,.0f} rows per second",
         "Predictions": result.predictions_path,
-        "Versions": f"Sapwood {version()}, Python {platform.python_version()}, numpy {np.__version__}, "
+        "Versions": f"Sapwood {sapwood.__version__}, Python {platform.python_version()}, numpy {np.__version__}, "
         f"{platform.system()} {platform.machine()}",
     }
-    pairs = Html("").join(
-        element("dt", name) + element("dd", str(value)) for name, value in facts.items() if value is not None
-    )
-    shown = {name: value for name, value in settings.items() if name not in ("task", "target", "predictions")}
-    return join(
-        [
-            element("dl", Html(pairs)),
-            _settings("Parameters of the model", parameters),
-            _settings("Settings of the run", shown),
-        ]
+    others = {name: value for name, value in settings.items() if name not in ("task", "target", "predictions")}
+    groups = {"Parameters of the model": parameters, "Settings of the run": others}
+    return RunFacts(
+        facts, {title: {str(key): repr(value) for key, value in group.items()} for title, group in groups.items()}
     )
 
 
-def _settings(name: str, values: Mapping[str, Any]) -> Html:
-    if not values:
-        return Html("")
-    rows = [(str(key), element("code", repr(value))) for key, value in values.items()]
-    return element("details", element("summary", name), table(("name", "value"), rows, name))
+def left_out(result: EvaluationResult) -> list[tuple[str, str]] | None:
+    """Number of rows left out, by reason; None if there is nothing to note about the run at all."""
+    if not (result.interrupted or result.n_bad or result.notes):
+        return None
+    return [(reason, f"{count:,}") for reason, count in result.bad_reasons.items()]
 
 
-def notes(result: EvaluationResult) -> Html:
-    """Rows left out and why, and what the source had to say."""
-    parts: list[Html] = []
-    if result.interrupted:
-        parts.append(element("p", "The run was stopped before the end of the source; these are the rows so far."))
-    if result.n_bad:
-        reasons = [(reason, f"{count:,}") for reason, count in result.bad_reasons.items()]
-        parts.append(element("p", f"{result.n_bad:,} rows of the source could not be used and were left out."))
-        parts.append(table(("reason", "rows"), reasons, "Rows left out"))
-    if result.notes:
-        parts.append(element("ul", *(element("li", note) for note in result.notes)))
-    return join(parts)
+@dataclass(frozen=True)
+class Usage:
+    """What it takes to use the model again."""
+
+    path: str
+    is_saved: bool
+    columns: str
 
 
-def how_to_load(result: EvaluationResult, model_path: str | None) -> Html:
-    """The lines that bring the model back."""
+def usage(result: EvaluationResult, model_path: str | None) -> Usage | None:
+    """Collect what it takes to use the model again; None if it is not Sapwood's."""
     if not isinstance(result.model, DynamicTreeEstimator):
-        return Html("")
-    name = model_path or "model.sap"
-    made = (
-        ""
-        if model_path
-        else f'result.model.save("{name}")  # after evaluate(), or: sapwood learn ... --save {name}\n\n'
-    )
-    ask = (
-        "mean = model.predict(X)\nlower, upper = model.predict_dist(X).interval(0.9)"
-        if result.task == "regression"
-        else "label = model.predict(X)\nproba = model.predict_proba(X)  # columns follow model.classes_"
-    )
-    code = f'{made}import sapwood\n\nmodel = sapwood.load("{name}")\n{ask}'
-    columns = _listed(result.feature_names)
-    return join(
-        [
-            element("pre", element("code", code)),
-            element("p", f"The columns of X, in this order: {columns}. Missing values are NaN."),
-            element(
-                "p",
-                "On the command line: ",
-                element("code", f"sapwood predict {name} SOURCE"),
-                " and ",
-                element("code", f"sapwood inspect {name}"),
-                ".",
-            ),
-        ]
-    )
+        return None
+    return Usage(model_path or "model.sap", model_path is not None, _listed(result.feature_names))
 
 
-def number(value: float) -> str:
-    """Four significant digits, and a dash for what does not exist."""
-    if math.isnan(value):
-        return "–"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    if value != 0 and not 1e-4 <= abs(value) < 1e6:
-        return f"{value:.3e}".replace("-", "−")
-    digits = max(0, 3 - math.floor(math.log10(abs(value)))) if value else 3
-    return f"{value:,.{min(digits, 4)}f}".replace("-", "−")
+def typographic(text: str) -> str:
+    """Set a formatted number with a minus sign, an infinity sign, and a dash for what does not exist."""
+    return "–" if text == "-" else text.replace("-", "−").replace("inf", "∞")
 
 
 def _listed(names: Any) -> str:
     listed = list(names)
     rest = len(listed) - _MOST_NAMES
     return ", ".join(listed[:_MOST_NAMES]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
 def _share(part: float, whole: float) -> str:

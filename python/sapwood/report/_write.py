@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import io
 import os
-from datetime import datetime, timezone
 from functools import partial
-from importlib import resources
 from pathlib import Path
 
 from sapwood._files import write_atomically
 from sapwood.plot import OverviewDisplay
 from sapwood.prequential.result import EvaluationResult
 from sapwood.report import _charts, _facts
-from sapwood.report._html import Html, element, join
 from sapwood.report._picture import Picture, drawing
-from sapwood.report._svg import figures
 
 _PIXELS_PER_INCH = 110
-
-# Nothing may be fetched and nothing may run, whatever the names of columns or classes hold.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 def write_report(
@@ -51,8 +44,14 @@ def write_report(
     ...     print((pathlib.Path(folder) / "report.html").read_text(encoding="utf-8")[:15])
     <!DOCTYPE html>
     """
-    page = _page(result, None if model_path is None else os.fspath(model_path))
-    write_atomically(path, str(page).encode("utf-8"))
+    try:
+        from sapwood.report._page import page
+    except ModuleNotFoundError as error:
+        if error.name not in ("jinja2", "markupsafe"):
+            raise
+        raise ModuleNotFoundError("a report needs jinja2: pip install 'sapwood[plot]'", name=error.name) from None
+    html = page(result, None if model_path is None else os.fspath(model_path))
+    write_atomically(path, html.encode("utf-8"))
 
 
 def write_pictures(folder: str | os.PathLike[str], result: EvaluationResult) -> list[Path]:
@@ -97,52 +96,3 @@ def write_pictures(folder: str | os.PathLike[str], result: EvaluationResult) -> 
         files.append(Path(folder) / f"{picture.name}.png")
         write_atomically(files[-1], data.getvalue())
     return files
-
-
-def _page(result: EvaluationResult, model_path: str | None) -> Html:
-    sections = [
-        ("scores", "Scores", join([_facts.score_table(result), figures(_charts.scores(result))])),
-        ("last-rows", "The last rows", figures(_charts.last_rows(result))),
-        ("calibration", "Calibration", figures(_charts.calibration(result))),
-        ("learned", "What it learned", figures(_charts.learned(result))),
-        ("memory", "Drift and memory", figures(_charts.memory(result))),
-        ("pool", "The active pool", figures(_charts.pool(result))),
-        ("trees", "The trees", figures(_charts.trees(result))),
-        ("ran", "What ran", _facts.what_ran(result)),
-        ("notes", "Notes", _facts.notes(result)),
-        ("use", "Using the model", _facts.how_to_load(result, model_path)),
-    ]
-    shown = [(anchor, title, body) for anchor, title, body in sections if body]
-    links = join(element("li", element("a", title, href=f"#{anchor}")) for anchor, title, _ in shown)
-    written = datetime.now(timezone.utc).astimezone().strftime("%d %B %Y, %H:%M")
-    body = join(
-        [
-            element(
-                "header",
-                element("p", "Sapwood report", class_="kicker"),
-                element("h1", _facts.title(result)),
-                _facts.summary(result),
-                element("nav", element("ul", links), aria_label="Sections"),
-            ),
-            element("main", *(_section(anchor, title, content) for anchor, title, content in shown)),
-            element("footer", element("p", f"Written on {written} by Sapwood {_facts.version()}.")),
-        ]
-    )
-    head = join(
-        [
-            element("meta", charset="utf-8"),
-            element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-            element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-            element("meta", name="color-scheme", content="light dark"),
-            element("link", rel="icon", href="data:,"),
-            element("title", f"Sapwood report: {_facts.title(result)}"),
-            element("style", Html(resources.files(__package__).joinpath("style.css").read_text(encoding="utf-8"))),
-        ]
-    )
-    return Html("<!DOCTYPE html>\n") + element("html", element("head", head), element("body", body), lang="en")
-
-
-def _section(anchor: str, title: str, content: Html) -> Html:
-    return element(
-        "section", element("h2", title, id=f"{anchor}-title"), content, id=anchor, aria_labelledby=f"{anchor}-title"
-    )
