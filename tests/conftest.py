@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -64,3 +66,18 @@ def unchanged() -> Callable[[Any], AbstractContextManager[None]]:
         assert set(vars(model)) == attributes
 
     return check
+
+
+@pytest.fixture
+def real_data() -> Callable[[str], Path]:
+    """Finds a real data set; the test is skipped if the data folder is absent."""
+    root = Path(__file__).parents[1]
+    folder = Path(os.environ.get("SAPWOOD_DATA", root.parent / "shared" / "data"))
+
+    def find(name: str) -> Path:
+        path = folder / f"{name}.csv.gz"
+        if not path.is_file():
+            pytest.skip(f"{path.name} is not in the data folder; set SAPWOOD_DATA")
+        return path
+
+    return find

@@ -16,14 +16,14 @@ from sapwood._core import Model
 from sapwood._fitted import FittedState, fitted, is_fitted, new_model, set_fitted
 from sapwood._labels import LabelBook
 from sapwood._options import Auto, ClassDiscard, ClassLeaf
-from sapwood._parameters import document_shared_parameters
+from sapwood._parameters import document
 from sapwood._seeds import threads_from
 from sapwood.distribution import ClassDistribution
 
 Floats = NDArray[np.float64]
 
 
-@document_shared_parameters
+@document
 @dataclass(eq=False, repr=False)
 class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
     """Bayesian dynamic trees for classification of data streams.
@@ -47,14 +47,7 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
         The prior of leaves that predict numbers; the leaves of a classifier have `dirichlet` instead.
     dirichlet : float, default=None
         Prior count of each class in a leaf. None: 1 / number of classes.
-    {shared parameters}
-
-    Attributes
-    ----------
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : ndarray of str
-        Names of the columns, if X had them when the model started.
+    {shared}
 
     Examples
     --------

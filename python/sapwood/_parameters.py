@@ -68,13 +68,20 @@ _SHARED = dedent("""\
     random_state : int, Generator, RandomState or None, default=None
         The same seed and data give the same model, to the byte, for any ``n_jobs`` and any batches.
     n_jobs : int, default=None
-        Number of threads. None: 1; -1: all cores.""")
+        Number of threads. None: 1; -1: all cores.
 
-_PLACEHOLDER = re.compile(r"^( *)\{shared parameters\}$", re.MULTILINE)
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if X had them when the model started.""")
+
+_PLACEHOLDER = re.compile(r"^( *)\{shared\}$", re.MULTILINE)
 
 
-def document_shared_parameters(cls: C) -> C:
-    """Fill in ``{shared parameters}`` in the docstring of an estimator."""
+def document(cls: C, shared: str = _SHARED) -> C:
+    """Replace ``{shared}`` in the docstring of a class by the text that it shares with others."""
     if cls.__doc__ is not None:  # python -OO
-        cls.__doc__ = _PLACEHOLDER.sub(lambda found: indent(_SHARED, found[1]), cls.__doc__)
+        cls.__doc__ = _PLACEHOLDER.sub(lambda found: indent(shared, found[1]), cls.__doc__)
     return cls

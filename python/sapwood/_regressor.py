@@ -13,14 +13,14 @@ from sapwood import _input
 from sapwood._base import DynamicTreeEstimator
 from sapwood._fitted import FittedState, is_fitted, native, new_model, set_fitted
 from sapwood._options import Auto, Division, RegressionDiscard, RegressionLeaf
-from sapwood._parameters import document_shared_parameters
+from sapwood._parameters import document
 from sapwood._seeds import threads_from
 from sapwood.distribution import PredictiveDistribution
 
 Floats = NDArray[np.float64]
 
 
-@document_shared_parameters
+@document
 @dataclass(eq=False, repr=False)
 class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
     """Bayesian dynamic trees for regression on data streams.
@@ -43,14 +43,7 @@ class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
     division : {"gaussian", "proportional"}, default=None
         How a split divides retired statistics: by a Gaussian approximation of their inputs, or in proportion to the
         active points. None: "gaussian" if the leaf model supports it.
-    {shared parameters}
-
-    Attributes
-    ----------
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : ndarray of str
-        Names of the columns, if X had them when the model started.
+    {shared}
 
     Examples
     --------

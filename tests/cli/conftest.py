@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -79,18 +78,3 @@ def gzipped(rows: Path) -> Path:
     path = rows.with_name("rows.csv.gz")
     path.write_bytes(gzip.compress(rows.read_bytes()))
     return path
-
-
-@pytest.fixture
-def real_data() -> Callable[[str], Path]:
-    """The path of a real data set; the test skips where the data folder is absent."""
-    root = Path(__file__).parents[2]
-    folder = Path(os.environ.get("SAPWOOD_DATA", root.parent / "shared" / "data"))
-
-    def find(name: str) -> Path:
-        path = folder / f"{name}.csv.gz"
-        if not path.is_file():
-            pytest.skip(f"{path.name} is not in the data folder; set SAPWOOD_DATA")
-        return path
-
-    return find

@@ -28,7 +28,7 @@ def _rmse(ours: float | None, defaults: float | None) -> Claim:
 
 
 def test_the_paper_s_band_counts_as_reproduced() -> None:
-    claim = number("fig.", "RMSE", 1.0, 1.3, better="lower", tolerance=0.1, paper_band=(0.8, 1.4))
+    claim = number("fig.", "RMSE", (1.0, 0.8, 1.4), 1.3, better="lower", tolerance=0.1)
     assert claim.verdict == "reproduced"
     assert claim.paper == "1.000 (0.800 to 1.400)"
 

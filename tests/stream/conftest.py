@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,21 +40,6 @@ def read() -> Callable[..., Read]:
         return Read(x, y, np.concatenate([batch.rows for batch in batches]), source)
 
     return read_all
-
-
-@pytest.fixture
-def real_data() -> Callable[[str], Path]:
-    """Finds a real data set; the test is skipped if the data folder is absent."""
-    root = Path(__file__).parents[2]
-    folder = Path(os.environ.get("SAPWOOD_DATA", root.parent / "shared" / "data"))
-
-    def find(name: str) -> Path:
-        path = folder / f"{name}.csv.gz"
-        if not path.is_file():
-            pytest.skip(f"{path.name} is not in the data folder; set SAPWOOD_DATA")
-        return path
-
-    return find
 
 
 @pytest.fixture

@@ -43,10 +43,6 @@ def friedman(n: int = 3000, noise: float = 1.0, seed: int = 0) -> Stream:
     seed : int
         Seed of ``numpy.random.default_rng``.
 
-    Returns
-    -------
-    Stream
-
     Examples
     --------
     >>> from sapwood.datasets import friedman
@@ -75,10 +71,6 @@ def drifting_friedman(n: int = 10_000, k: float = 1.0, noise: float = 1.0, per_s
         Rows per value of t. The paper draws five rows per step, tests on them and then learns them.
     seed : int
         Seed of ``numpy.random.default_rng``.
-
-    Returns
-    -------
-    Stream
 
     Examples
     --------
@@ -120,10 +112,6 @@ def height(
         Standard deviation of the noise.
     seed : int
         Seed of ``numpy.random.default_rng``.
-
-    Returns
-    -------
-    Stream
 
     Examples
     --------

@@ -23,10 +23,6 @@ def parabola(n: int = 300, noise: float = 1.0, seed: int = 0) -> Stream:
     seed : int
         Seed of ``numpy.random.default_rng``.
 
-    Returns
-    -------
-    Stream
-
     Examples
     --------
     >>> from sapwood.datasets import parabola

@@ -14,7 +14,14 @@ from sapwood.metrics._forecast import ClassForecast
 Floats = NDArray[np.float64]
 
 
-class Accuracy(MeanMetric[ClassForecast]):
+class _ClassMean(MeanMetric[ClassForecast]):
+    """A mean over rows, small where forecasts are good unless a subclass says otherwise."""
+
+    greater_is_better: ClassVar[bool | None] = False
+    forecast_type = ClassForecast
+
+
+class Accuracy(_ClassMean):
     """Share of rows whose announced class came.
 
     Examples
@@ -26,15 +33,14 @@ class Accuracy(MeanMetric[ClassForecast]):
     0.5
     """
 
-    name: ClassVar[str] = "accuracy"
-    greater_is_better: ClassVar[bool | None] = True
-    forecast_type = ClassForecast
+    name = "accuracy"
+    greater_is_better = True
 
     def _term(self, forecast: ClassForecast) -> Floats:
         return np.equal(forecast.label, forecast.y).astype(np.float64)
 
 
-class LogLoss(MeanMetric[ClassForecast]):
+class LogLoss(_ClassMean):
     """Mean of minus the log of the probability given to the class that came. Infinite once that was zero.
 
     Examples
@@ -46,9 +52,7 @@ class LogLoss(MeanMetric[ClassForecast]):
     0.6931
     """
 
-    name: ClassVar[str] = "log_loss"
-    greater_is_better: ClassVar[bool | None] = False
-    forecast_type = ClassForecast
+    name = "log_loss"
 
     def _term(self, forecast: ClassForecast) -> Floats:
         return -forecast.ln_density

@@ -46,18 +46,17 @@ class RegressionBaseline(ABC):
     """
 
     name: ClassVar[str]
+    _location_field: ClassVar[str]
 
     def __init__(self) -> None:
+        self._location = 0.0
         self._n_targets = 0
         self._n_errors = 0
         self._square_scale = 1.0
 
-    @property
     @abstractmethod
-    def _location(self) -> float: ...
-
-    @abstractmethod
-    def _observe(self, target: float) -> None: ...
+    def _observe(self, target: float) -> None:
+        """Move the location."""
 
     def forecast_then_learn(self, y_test: ArrayLike, y: ArrayLike | None = None) -> RegressionForecast:
         """Forecast each row, then learn the row that arrives. NaN is not learned."""
@@ -102,7 +101,12 @@ class RegressionBaseline(ABC):
 
     def state(self) -> dict[str, Any]:
         """What was learned so far, as plain numbers."""
-        return {"n_targets": self._n_targets, "n_errors": self._n_errors, "square_scale": self._square_scale}
+        return {
+            "n_targets": self._n_targets,
+            "n_errors": self._n_errors,
+            "square_scale": self._square_scale,
+            self._location_field: self._location,
+        }
 
     def restore(self, fields: Fields) -> None:
         """Continue from what ``state`` returned."""
@@ -110,6 +114,7 @@ class RegressionBaseline(ABC):
         self._square_scale = fields.number("square_scale")
         if not self._square_scale >= 0.0:
             raise StateError(f"{fields.where}.square_scale is {self._square_scale}; it must not be negative")
+        self._location = fields.number(self._location_field)
 
 
 class NoChange(RegressionBaseline):
@@ -123,24 +128,10 @@ class NoChange(RegressionBaseline):
     """
 
     name = "no_change"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._last = 0.0
-
-    @property
-    def _location(self) -> float:
-        return self._last
+    _location_field = "last"
 
     def _observe(self, target: float) -> None:
-        self._last = target
-
-    def state(self) -> dict[str, Any]:
-        return {**super().state(), "last": self._last}
-
-    def restore(self, fields: Fields) -> None:
-        super().restore(fields)
-        self._last = fields.number("last")
+        self._location = target
 
 
 class RunningMean(RegressionBaseline):
@@ -154,24 +145,10 @@ class RunningMean(RegressionBaseline):
     """
 
     name = "running_mean"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._mean = 0.0
-
-    @property
-    def _location(self) -> float:
-        return self._mean
+    _location_field = "mean"
 
     def _observe(self, target: float) -> None:
-        self._mean += (target - self._mean) / self._n_targets
-
-    def state(self) -> dict[str, Any]:
-        return {**super().state(), "mean": self._mean}
-
-    def restore(self, fields: Fields) -> None:
-        super().restore(fields)
-        self._mean = fields.number("mean")
+        self._location += (target - self._location) / self._n_targets
 
 
 class ClassBaseline(ABC):

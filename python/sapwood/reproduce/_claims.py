@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-Number: TypeAlias = float | None
-Band: TypeAlias = tuple[float, float] | None
+#: A value, or a mean with the ends of its band.
+Number: TypeAlias = float | Sequence[float]
 
 
 @dataclass(frozen=True)
@@ -38,26 +39,27 @@ class Claim:
 def number(
     where: str,
     what: str,
-    paper: float,
-    ours: Number,
-    defaults: Number = None,
+    paper: Number,
+    ours: Number | None,
+    defaults: Number | None = None,
     *,
+    # More than eight parameters, because a claim has as many parts.
     better: Literal["lower", "higher"] | None,
     tolerance: float,
     digits: int = 3,
-    paper_band: Band = None,
-    our_band: Band = None,
-    default_band: Band = None,
     why: str = "",
 ) -> Claim:
     """A number: reproduced if within `tolerance` of the paper's or inside its band, else better or not reproduced."""
 
-    def standing(value: Number) -> str:
-        if value is None:
+    printed, band = _parts(paper)
+
+    def standing(number: Number | None) -> str:
+        if number is None:
             return ""
-        if abs(value - paper) <= tolerance or (paper_band is not None and paper_band[0] <= value <= paper_band[1]):
+        value, _ = _parts(number)
+        if abs(value - printed) <= tolerance or (band is not None and band[0] <= value <= band[1]):
             return "reproduced"
-        improved = better is not None and (value < paper) == (better == "lower")
+        improved = better is not None and (value < printed) == (better == "lower")
         return "better" if improved else "not reproduced"
 
     verdict, with_defaults = standing(ours), standing(defaults)
@@ -68,9 +70,9 @@ def number(
     return Claim(
         where,
         what,
-        _shown(paper, paper_band, digits),
-        _shown(ours, our_band, digits),
-        _shown(defaults, default_band, digits),
+        _shown(paper, digits),
+        _shown(ours, digits),
+        _shown(defaults, digits),
         verdict,
         why if verdict.startswith("not") else "",
     )
@@ -93,8 +95,17 @@ def improvement(what: str, others: str, ours: str, holds: bool, *, why: str = ""
     return Claim("extension", what, "–", others, ours, "better" if holds else "not better", "" if holds else why)
 
 
-def _shown(value: Number, band: Band, digits: int) -> str:
-    if value is None:
+def _parts(number: Number) -> tuple[float, tuple[float, float] | None]:
+    """The value, and the band if there is one."""
+    if isinstance(number, (int, float)):
+        return number, None
+    value, low, high = number
+    return value, (low, high)
+
+
+def _shown(number: Number | None, digits: int) -> str:
+    if number is None:
         return "–"
+    value, band = _parts(number)
     text = f"{value:.{digits}f}"
     return text if band is None else f"{text} ({band[0]:.{digits}f} to {band[1]:.{digits}f})"

@@ -6,6 +6,8 @@ import inspect
 import warnings
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -15,7 +17,7 @@ from river import base
 import sapwood
 from sapwood import _input, errors
 from sapwood._fitted import is_fitted, native
-from sapwood._parameters import CloudParameters
+from sapwood._parameters import CloudParameters, document
 from sapwood.river._columns import Columns, Floats
 
 if TYPE_CHECKING:
@@ -29,6 +31,17 @@ def weights(w: float | pd.Series, n_rows: int) -> Floats:
     read = _input.weights(w, n_rows)
     assert read is not None, "weights are only absent for None"
     return read
+
+
+_SHARED = dedent("""\
+    leaf, n_particles, ...
+        The parameters of the estimator of the same name in :mod:`sapwood`, except ``random_state``.
+    new_features : {"grow", "ignore"}, default="grow"
+        "ignore" keeps the features of the first row learned and ignores all others, with a single warning.
+    seed : int, default=None
+        The same seed and data give the same model.""")
+
+document_adapter = partial(document, shared=_SHARED)
 
 
 @dataclass(eq=False, repr=False)

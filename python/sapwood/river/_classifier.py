@@ -14,7 +14,7 @@ import sapwood
 from sapwood import errors
 from sapwood._options import Auto, ClassDiscard, ClassLeaf
 from sapwood.errors import InputError
-from sapwood.river._base import DynamicTree, weights
+from sapwood.river._base import DynamicTree, document_adapter, weights
 from sapwood.river._columns import Floats
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _NOT_LEARNED = -1  # code of rows with zero weight
 
 
+@document_adapter
 @dataclass(eq=False, repr=False)
 class DynamicTreeClassifier(DynamicTree, base.MiniBatchClassifier):
     """Bayesian dynamic trees for classification, as a river model.
@@ -35,12 +36,7 @@ class DynamicTreeClassifier(DynamicTree, base.MiniBatchClassifier):
 
     Parameters
     ----------
-    leaf, n_particles, ...
-        The parameters of :class:`sapwood.DynamicTreeClassifier` except ``random_state``.
-    new_features : {"grow", "ignore"}, default="grow"
-        "ignore" keeps the features of the first row learned and ignores all others, with a single warning.
-    seed : int, default=None
-        The same seed and data give the same model.
+    {shared}
 
     Examples
     --------

@@ -12,12 +12,13 @@ from river import base
 import sapwood
 from sapwood import _input
 from sapwood._options import Auto, Division, RegressionDiscard, RegressionLeaf
-from sapwood.river._base import DynamicTree, weights
+from sapwood.river._base import DynamicTree, document_adapter, weights
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+@document_adapter
 @dataclass(eq=False, repr=False)
 class DynamicTreeRegressor(DynamicTree, base.MiniBatchRegressor):
     """Bayesian dynamic trees for regression, as a river model.
@@ -28,12 +29,7 @@ class DynamicTreeRegressor(DynamicTree, base.MiniBatchRegressor):
 
     Parameters
     ----------
-    leaf, n_particles, ...
-        The parameters of :class:`sapwood.DynamicTreeRegressor` except ``random_state``.
-    new_features : {"grow", "ignore"}, default="grow"
-        "ignore" keeps the features of the first row learned and ignores all others, with a single warning.
-    seed : int, default=None
-        The same seed and data give the same model.
+    {shared}
 
     Examples
     --------

@@ -36,6 +36,13 @@ _TOLERANCE = {"auc": 0.03, "h": 0.06, "ccr": 0.02}
 _N_CURVE, _N_SMOOTH = 60, 4
 
 
+def scale(rows: int, offline_rows: int, n_particles: int, repeats: int, seed: int, **more: Any) -> Record:
+    """The settings of a stream of table 1; pools have 100 active points."""
+    variants = more.pop("variants", [])
+    size = {"rows": rows, "offline_rows": offline_rows, "n_particles": n_particles, "w": 100}
+    return {**size, "repeats": repeats, "variants": variants, **more, "seed": seed}
+
+
 class Table1(Experiment):
     """One stream of table 1, evaluated prequentially.
 

@@ -10,7 +10,12 @@ import numpy as np
 
 from sapwood.reproduce._experiment import Record, Scale
 from sapwood.reproduce._models import Floats, loaded
-from sapwood.reproduce.experiments._table1 import FORGETTING, LAST_LABEL_MODELS, MODELS, REAL_ORDERS, Table1
+from sapwood.reproduce.experiments._table1 import FORGETTING, LAST_LABEL_MODELS, MODELS, REAL_ORDERS, Table1, scale
+
+_ROWS = 27_552
+_ALL_MODELS = [*MODELS, *LAST_LABEL_MODELS]
+_QUICK = ["w 25", "w 200", "step 0.01", "rate 0.001"]
+_FULL = ["w 25", "w 200", "n 27552", "step 0.01", "rate 0.001"]
 
 
 class Elec2(Table1):
@@ -21,35 +26,13 @@ class Elec2(Table1):
     shows = "figure 7 (left) and table 1"
     longest_job_seconds = 40.0
     scales: ClassVar[Mapping[Scale, Record]] = {
-        "miniature": {
-            "rows": 3000,
-            "offline_rows": 1000,
-            "n_particles": 40,
-            "w": 100,
-            "repeats": 1,
-            "variants": [],
-            "seed": 7,
-        },
-        "quick": {
-            "rows": 27_552,
-            "offline_rows": 10_000,
-            "n_particles": 100,
-            "w": 100,
-            "repeats": 1,
-            "variants": ["w 25", "w 200", "step 0.01", "rate 0.001"],
-            "models": [*MODELS, "last label"],
-            "seed": 7,
-        },
-        "full": {
-            "rows": 27_552,
-            "offline_rows": 10_000,
-            "n_particles": 1000,
-            "w": 100,
-            "repeats": 5,
-            "variants": ["w 25", "w 200", "n 27552", "step 0.01", "rate 0.001"],
-            "models": [*MODELS, *LAST_LABEL_MODELS],
-            "seed": 7,
-        },
+        "miniature": scale(3000, 1000, n_particles=40, repeats=1, seed=7),
+        "quick": scale(
+            27_552, 10_000, n_particles=100, repeats=1, seed=7, variants=_QUICK, models=[*MODELS, "last label"]
+        ),
+        "full": scale(
+            27_552, 10_000, n_particles=1000, repeats=5, seed=7, variants=_FULL, models=[*MODELS, *LAST_LABEL_MODELS]
+        ),
     }
     variants: ClassVar[Mapping[str, tuple[tuple[str, ...], Record]]] = {
         "w 25": (tuple(FORGETTING), {"w": 25}),

@@ -173,23 +173,16 @@ def _scores(summary: Record, paper: Record) -> list[Claim]:
     claims = []
     for measure, better, named in (("density", "higher", "average predictive density"), ("rmse", "lower", "RMSE")):
         for name in ESTIMATORS:
-            printed, paper_setting, ours = (
-                paper[measure][name],
-                table[f"linear/paper/{name}"][measure],
-                table[f"linear/ours/{name}"][measure],
-            )
+            printed = paper[measure][name]
             claims.append(
                 number(
                     "fig. 2",
                     f"{named} of {name}, mean (5 % to 95 %)",
-                    printed[0],
-                    paper_setting[0],
-                    ours[0],
+                    printed,
+                    table[f"linear/paper/{name}"][measure],
+                    table[f"linear/ours/{name}"][measure],
                     better="higher" if better == "higher" else "lower",
                     tolerance=0.1 * printed[0],
-                    paper_band=(printed[1], printed[2]),
-                    our_band=(paper_setting[1], paper_setting[2]),
-                    default_band=(ours[1], ours[2]),
                     why=_WHY[measure],
                 )
             )

@@ -100,23 +100,13 @@ class Spam(Experiment):
         claims = []
         for measure, better, named in _MEASURES:
             for name in ESTIMATORS:
-                printed, ours, defaults = (
-                    paper[measure][name],
-                    table[f"paper/{name}"][measure],
-                    table[f"ours/{name}"][measure],
-                )
                 claims.append(
                     number(
                         "fig. 3",
                         f"{named} of {name}, mean (5 % to 95 %)",
-                        printed[0],
-                        ours[0],
-                        defaults[0],
+                        *(paper[measure][name], table[f"paper/{name}"][measure], table[f"ours/{name}"][measure]),
                         better=better,
                         tolerance=0.02,
-                        paper_band=(printed[1], printed[2]),
-                        our_band=(ours[1], ours[2]),
-                        default_band=(defaults[1], defaults[2]),
                         why=_WHY,
                     )
                 )
