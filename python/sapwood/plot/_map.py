@@ -51,6 +51,7 @@ class PredictiveMapDisplay(Display):
     (20, 20)
     """
 
+    # More than eight parameters, because a display holds everything that it draws.
     def __init__(
         self,
         names: tuple[str, str],

@@ -55,6 +55,7 @@ class Source:
     the same row, with the same encoding as without the interruption.
     """
 
+    # More than eight parameters: those of `open_source`, the only caller, in groups where they belong together.
     def __init__(
         self,
         reader: Reader,

@@ -28,16 +28,14 @@ class Elec2(Table1):
     scales: ClassVar[Mapping[Scale, Record]] = {
         "miniature": scale(3000, 1000, n_particles=40, repeats=1, seed=7),
         "quick": scale(
-            27_552, 10_000, n_particles=100, repeats=1, seed=7, variants=_QUICK, models=[*MODELS, "last label"]
+            _ROWS, 10_000, n_particles=100, repeats=1, seed=7, variants=_QUICK, models=[*MODELS, "last label"]
         ),
-        "full": scale(
-            27_552, 10_000, n_particles=1000, repeats=5, seed=7, variants=_FULL, models=[*MODELS, *LAST_LABEL_MODELS]
-        ),
+        "full": scale(_ROWS, 10_000, n_particles=1000, repeats=5, seed=7, variants=_FULL, models=_ALL_MODELS),
     }
     variants: ClassVar[Mapping[str, tuple[tuple[str, ...], Record]]] = {
         "w 25": (tuple(FORGETTING), {"w": 25}),
         "w 200": (tuple(FORGETTING), {"w": 200}),
-        "n 27552": (("OFFLINE",), {"offline_rows": 27_552}),
+        "n 27552": (("OFFLINE",), {"offline_rows": _ROWS}),
         "step 0.01": (("QDA-AF",), {"parameters": {"step": 0.01}}),
         "rate 0.001": (("OLDA-ALR",), {"parameters": {"rate": 1e-4, "rate_max": 1e-3}}),
     }
