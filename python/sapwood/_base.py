@@ -27,12 +27,22 @@ class DynamicTreeEstimator(PlotMethods, EstimatorParameters, BaseEstimator):
 
     # ---- learning ----
 
-    def _is_ready(self, X: Any) -> bool:
-        """Whether X can be passed to the engine unchanged; never if the model has column names to check."""
-        return fitted(self).names is None and _input.is_ready(X, self.n_features_in_)
+    def _further_inputs(self, X: Any, *, grow: bool = False) -> Floats:
+        """Return the inputs of rows; only when learning may they bring new categories."""
+        state = fitted(self)
+        encoder = state.encoder
+        if encoder is None:
+            if _input.is_ready(X, self.n_features_in_):
+                return X
+        elif type(X) is dict and not grow:
+            row = _input.one_row(X, encoder)
+            if row is not None:
+                return row
+        return _input.further_inputs(X, self, encoder, state.target, grow=grow)
 
-    def _further_inputs(self, X: Any) -> Floats:
-        return X if self._is_ready(X) else _input.further_inputs(X, self)
+    def _distribution(self, x: Floats) -> Any:
+        """Return the predictive distribution at inputs."""
+        raise NotImplementedError
 
     # ---- inspection ----
 
@@ -41,14 +51,15 @@ class DynamicTreeEstimator(PlotMethods, EstimatorParameters, BaseEstimator):
         """Number of columns."""
         if self._fitted is None:  # scikit-learn expects the attribute to be absent before fit
             raise AttributeError(f"{type(self).__name__} is not fitted, so it has no n_features_in_")
-        return self._fitted.model.n_inputs
+        encoder = self._fitted.encoder
+        return self._fitted.model.n_inputs if encoder is None else len(encoder.columns)
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
         """Names of the columns. Absent if X had none when the model was first fitted."""
-        if self._fitted is None or self._fitted.names is None:
+        if self._fitted is None or self._fitted.encoder is None:
             raise AttributeError(f"{type(self).__name__} has no feature_names_in_: it has not seen column names")
-        return self._fitted.names
+        return np.array(self._fitted.encoder.columns, dtype=object)
 
     @property
     def n_seen_(self) -> int:

@@ -78,13 +78,15 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
         Parameters
         ----------
         X : array or table of shape (n_rows, n_columns)
-            numpy, pandas, polars, Arrow or lists. NaN is a missing value.
+            numpy, pandas, polars, Arrow, lists, or dictionaries with one row each. NaN and None are missing values.
+            Columns of a table may also hold text, categories, booleans, dates and times; what each of them is, is
+            decided by the first 1000 rows and kept with the model.
         y : array-like of shape (n_rows,)
             Labels: text, whole numbers or booleans.
         sample_weight : array-like of shape (n_rows,), default=None
             Rows of weight 0 are not learned.
         """
-        return self._fit(X, y, sample_weight, classes=None)
+        return self._start(_input.starting_inputs(X, self), y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> DynamicTreeClassifier:
         """Learn more rows, in order.
@@ -100,12 +102,15 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
             Labels known in advance. They have a prior probability before their first row arrives.
         """
         if not is_fitted(self):
-            return self._fit(X, y, sample_weight, classes)
-        x = self._further_inputs(X)
+            return self._start(_input.starting_inputs(X, self), y, sample_weight, classes)
+        with fitted(self).growing():
+            return self._learn(self._further_inputs(X, grow=True), y, sample_weight, classes)
+
+    def _learn(self, x: Floats, y: Any, sample_weight: Any, classes: Any = None) -> DynamicTreeClassifier:
+        state = fitted(self)
         column = self._label_column(y, len(x))
         weight = _input.weights(sample_weight, len(x))
         n_threads = threads_from(self.n_jobs)
-        state = fitted(self)
         expected = state.book if classes is None else state.book.expect(_input.label_list(classes))
         labels, codes = expected.meet(column)
         if labels is state.book:
@@ -117,8 +122,7 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
             state.labels = labels.first(state.model.n_classes)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, classes: Any) -> DynamicTreeClassifier:
-        inputs = _input.starting_inputs(X, self)
+    def _start(self, inputs: _input.Inputs, y: Any, sample_weight: Any, classes: Any = None) -> DynamicTreeClassifier:
         n_rows, n_inputs = inputs.x.shape
         column = self._label_column(y, n_rows)
         weight = _input.starting_weights(sample_weight, n_rows)
@@ -131,7 +135,7 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
         finally:
             # If interrupted, keep the rows learned so far; if nothing was learned, leave the estimator unchanged.
             if model.n_seen > 0:
-                set_fitted(self, FittedState(model, labels.first(model.n_classes), inputs.names))
+                set_fitted(self, FittedState(model, labels.first(model.n_classes), inputs.encoder))
         return self
 
     def _label_column(self, y: Any, n_rows: int) -> NDArray[Any]:
@@ -153,9 +157,11 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
 
     def predict_dist(self, X: Any) -> ClassDistribution:
         """The predictive distribution at each row of X, evaluated lazily."""
+        return self._distribution(self._further_inputs(X))
+
+    def _distribution(self, x: Floats) -> ClassDistribution:
         state = fitted(self)
-        predictive = state.model.predictive(self._further_inputs(X))
-        return ClassDistribution(predictive, state.book, n_threads=threads_from(self.n_jobs))
+        return ClassDistribution(state.model.predictive(x), state.book, n_threads=threads_from(self.n_jobs))
 
     @property
     def active_(self) -> _views.ActivePool:

@@ -7,18 +7,20 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sapwood import errors
 from sapwood._core import Model
 from sapwood._disk import write_atomically as write_atomically
 from sapwood._fitted import FittedState, fitted, set_fitted, task_of
 from sapwood._labels import LabelBook
+from sapwood.encoding.encoder import Encoder
+from sapwood.encoding.features import Number
 
 if TYPE_CHECKING:
     from sapwood._base import DynamicTreeEstimator
 
-_DESCRIPTION_VERSION = 1
+_DESCRIPTION_VERSION = 2
+_READABLE_VERSIONS = (1, 2)
 _LABEL_KINDS = "biufUO"
 
 
@@ -31,7 +33,8 @@ def to_bytes(estimator: DynamicTreeEstimator) -> bytes:
         "params": {
             name: _plain_param(value) for name, value in estimator.get_params(deep=False).items() if name != "n_jobs"
         },
-        "feature_names": _plain_names(state.names),
+        "encoding": None if state.encoder is None else state.encoder.state(),
+        "target": state.target,
         "classes": _plain_labels(state.labels),
     }
     text = json.dumps(description, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
@@ -52,7 +55,7 @@ def from_bytes(data: bytes, classes: dict[str, type[DynamicTreeEstimator]]) -> D
 def _revive(model: Model, description: Any, classes: dict[str, type[DynamicTreeEstimator]]) -> DynamicTreeEstimator:
     _demand(isinstance(description, dict), "it is not an object")
     version = description["version"]
-    _demand(version == _DESCRIPTION_VERSION, f"it has version {version!r}, this package reads {_DESCRIPTION_VERSION}")
+    _demand(version in _READABLE_VERSIONS, f"it has version {version!r}, this package reads {_READABLE_VERSIONS}")
     task = description["task"]
     _demand(task == model.task, f"it says {task!r}, the model says {model.task!r}")
     params = description["params"]
@@ -62,10 +65,29 @@ def _revive(model: Model, description: Any, classes: dict[str, type[DynamicTreeE
     labels = _labels_from(description["classes"])
     n_classes = 0 if labels is None else len(labels)
     _demand(n_classes == model.n_classes, f"it has {n_classes} classes, the model has {model.n_classes}")
-    names = _names_from(description["feature_names"])
-    _demand(names is None or len(names) == model.n_inputs, "the number of feature names is not the number of inputs")
-    set_fitted(estimator, FittedState(model, labels, names))
+    encoder, target = _encoding_of_version_1(description) if version == 1 else _encoding(description)
+    n_inputs = None if encoder is None else encoder.n_inputs
+    _demand(n_inputs in (None, model.n_inputs), f"it encodes {n_inputs} inputs, the model has {model.n_inputs}")
+    set_fitted(estimator, FittedState(model, labels, encoder, target))
     return estimator
+
+
+def _encoding(description: dict[str, Any]) -> tuple[Encoder | None, str | None]:
+    state, target = description["encoding"], description["target"]
+    _demand(target is None or isinstance(target, str), "target is not text")
+    return None if state is None else Encoder.restore(state), target
+
+
+def _encoding_of_version_1(description: dict[str, Any]) -> tuple[Encoder | None, str | None]:
+    """Files of version 1 hold the schema of a source if the command line wrote them, otherwise at most column names."""
+    schema = description.get("schema")
+    if schema is not None:
+        return Encoder.restore(schema["features"]), (schema["target"] or {}).get("name")
+    names = description["feature_names"]
+    if names is None:
+        return None, None
+    _demand(isinstance(names, list) and all(isinstance(name, str) for name in names), "feature_names is not text")
+    return Encoder([Number(name) for name in names]), None
 
 
 def _plain_param(value: Any) -> Any:
@@ -81,17 +103,6 @@ def _plain_param(value: Any) -> Any:
     raise errors.make(
         "out-of-range", name="a parameter", value=value, allowed="a number, text, None or a list to be saved"
     )
-
-
-def _plain_names(names: NDArray[Any] | None) -> list[str] | None:
-    return None if names is None else [str(name) for name in names]
-
-
-def _names_from(names: Any) -> NDArray[Any] | None:
-    if names is None:
-        return None
-    _demand(isinstance(names, list) and all(isinstance(name, str) for name in names), "feature_names is not text")
-    return np.array(names, dtype=object)
 
 
 def _plain_labels(labels: LabelBook | None) -> dict[str, Any] | None:

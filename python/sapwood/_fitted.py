@@ -6,17 +6,22 @@ prequential loop, river, the command line) use the functions below and never the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sapwood import _bank
 from sapwood._core import Model
+from sapwood._input import Inputs
 from sapwood._labels import LabelBook
 from sapwood._options import Task
 from sapwood._seeds import seed_from
+from sapwood.encoding.encoder import Encoder
 
 if TYPE_CHECKING:
     from sapwood._base import DynamicTreeEstimator
@@ -34,13 +39,21 @@ class FittedState:
         The native model.
     labels : LabelBook or None
         The classes of a classifier; None for a regressor.
-    names : ndarray of str or None
-        The names of the columns, where they had names.
+    encoder : Encoder or None
+        What turns tables into inputs; None if the model was started from arrays, which are its inputs.
+    target : str or None
+        The name of the target, where it is known.
     """
 
     model: Model
     labels: LabelBook | None = None
-    names: NDArray[Any] | None = None
+    encoder: Encoder | None = None
+    target: str | None = None
+
+    @property
+    def input_names(self) -> list[str] | None:
+        """The names of the inputs; None if they have none."""
+        return None if self.encoder is None else self.encoder.input_names
 
     @property
     def book(self) -> LabelBook:
@@ -51,6 +64,16 @@ class FittedState:
         """Let the model and its labels know all classes of `book`, which extends the present ones."""
         self.model.add_classes(len(book))
         self.labels = book
+
+    @contextmanager
+    def growing(self) -> Iterator[None]:
+        """Keep the categories that are added inside only if something is learned."""
+        n_seen, mark = self.model.n_seen, None if self.encoder is None else self.encoder.mark()
+        try:
+            yield
+        finally:
+            if mark is not None and self.encoder is not None and self.model.n_seen == n_seen:
+                self.encoder.rewind(mark)
 
     def frozen(self) -> dict[str, Any]:
         """Return the state with the native model as bytes, for pickling and copying."""
@@ -84,6 +107,31 @@ def fitted(estimator: DynamicTreeEstimator) -> FittedState:
 def native(estimator: DynamicTreeEstimator) -> Model:
     """Return the native model of a fitted estimator."""
     return fitted(estimator).model
+
+
+def input_names(estimator: DynamicTreeEstimator) -> list[str] | None:
+    """Return the names of the inputs of a fitted estimator; None if it was started from arrays."""
+    return fitted(estimator).input_names
+
+
+def distribution_at(estimator: DynamicTreeEstimator, x: NDArray[np.float64]) -> Any:
+    """Return the predictive distribution at inputs, as opposed to rows of a table."""
+    return estimator._distribution(np.ascontiguousarray(x))
+
+
+def learn_inputs(estimator: Any, inputs: Inputs, y: Any, weight: Any, **classes: Any) -> None:
+    """Let an estimator, fitted or not, learn inputs. What encoded them stays with one that is not fitted."""
+    if is_fitted(estimator):
+        estimator._learn(inputs.x, y, weight, **classes)
+    else:
+        estimator._start(inputs, y, weight, **classes)
+
+
+def with_labels(estimator: Any, labels: LabelBook) -> Any:
+    """Return an estimator that shares what another has learned, but calls its classes differently."""
+    other = type(estimator)(**estimator.get_params())
+    set_fitted(other, replace(fitted(estimator), labels=labels))
+    return other
 
 
 def set_fitted(estimator: DynamicTreeEstimator, state: FittedState) -> None:

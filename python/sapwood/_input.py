@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
@@ -13,6 +12,10 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from sapwood import errors
+from sapwood.encoding.columns import natural_kind, numbers, shown_value, texts, type_name
+from sapwood.encoding.encoder import SCHEMA_ROWS, BadColumnError, Encoder, NotPlainError
+from sapwood.encoding.tables import Table, is_row, read_table
+from sapwood.reading.errors import nearest
 
 Floats = NDArray[np.float64]
 
@@ -25,10 +28,10 @@ _FLOAT64 = np.dtype(np.float64)
 
 
 class Inputs(NamedTuple):
-    """The rows of X and its column names, if it has any."""
+    """The rows of X, and what encoded them if they came with the names of their columns."""
 
     x: Floats
-    names: NDArray[Any] | None
+    encoder: Encoder | None
 
 
 def is_ready(X: Any, n_inputs: int) -> bool:
@@ -60,27 +63,58 @@ def is_tame(values: Floats) -> bool:
 
 
 def starting_inputs(X: Any, estimator: BaseEstimator) -> Inputs:
-    """Convert the first X of a model."""
-    x = _to_floats(X, estimator)
-    probe = BaseEstimator()  # so that a failed fit does not change the names of the estimator
-    _check_names(probe, X, reset=True)
-    names = getattr(probe, "feature_names_in_", None)
-    _refuse_wild(x, names)
+    """Convert the first X of a model. Of a table with column names, this also decides how every later one is read."""
+    table = read_table(X)
+    if table is None:
+        x, encoder = _to_floats(X, estimator), None
+        refuse_wild(x, None)
+    elif _are_names(table):
+        encoder = infer_encoder(table)
+        x = encode(encoder, table.named(), grow=True)
+    else:
+        x, encoder = _numbers(table), None
+        refuse_wild(x, None)
     if x.shape[0] == 0:
         raise errors.make("x-empty")
-    return Inputs(x, names)
+    return Inputs(x, encoder)
 
 
-def further_inputs(X: Any, estimator: BaseEstimator) -> Floats:
-    """Convert an X passed to a fitted model, which must have the same columns."""
-    _check_names(estimator, X, reset=False)
-    x = _to_floats(X, estimator)
+def further_inputs(
+    X: Any, estimator: BaseEstimator, encoder: Encoder | None, target: str | None, *, grow: bool
+) -> Floats:
+    """Convert an X passed to a fitted model, which must have the same columns, and may have the target beside them.
+
+    Only when learning, categories grow.
+    """
+    table = read_table(X)
+    if table is not None and encoder is not None and _are_names(table):
+        columns = table.named()
+        _check_columns(encoder, columns, target)
+        return encode(encoder, columns, grow=grow)
+    if encoder is not None and not encoder.is_plain:
+        raise errors.make("x-unnamed", columns=_listed(encoder.columns))
+    if is_row(X) or (isinstance(X, (list, tuple)) and table is not None):
+        reason = "X has feature names, but the model was started without them. Give an array."
+        raise errors.make("x-names", reason=reason)
+    _check_names(estimator, X)
+    x = _to_floats(X, estimator) if table is None else _numbers(table)
     expected = estimator.n_features_in_
     if x.shape[1] != expected:
         name = type(estimator).__name__
         raise errors.make("wrong-columns", given=x.shape[1], expected=expected, estimator=name)
-    _refuse_wild(x, getattr(estimator, "feature_names_in_", None))
+    refuse_wild(x, getattr(estimator, "feature_names_in_", None))
     return x
+
+
+def one_row(row: Mapping[str, Any], encoder: Encoder) -> Floats | None:
+    """Convert a single row given as a mapping: the fast path of `further_inputs`. None if that has to be taken."""
+    if len(row) != len(encoder.columns):
+        return None
+    try:
+        x = encoder.encode_one(row)
+    except (KeyError, NotPlainError):
+        return None
+    return x if is_tame(x) else None
 
 
 def targets(y: Any, n_rows: int, estimator: BaseEstimator) -> Floats:
@@ -91,15 +125,15 @@ def targets(y: Any, n_rows: int, estimator: BaseEstimator) -> Floats:
             if isinstance(value, (str, bytes)):
                 raise errors.make("y-text", row=row, value=value)
     try:
-        numbers = np.ascontiguousarray(column, dtype=np.float64)
+        values = np.ascontiguousarray(column, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise errors.make("y-layout", reason=f"y cannot be read as numbers: {error}") from None
-    wild = ~(np.abs(numbers) <= LARGEST_MAGNITUDE)
+    wild = ~(np.abs(values) <= LARGEST_MAGNITUDE)
     if wild.any():
         row = int(wild.argmax())
-        code = "huge-target" if np.isfinite(numbers[row]) else "bad-target"
-        raise errors.make(code, row=row, value=numbers[row])
-    return numbers
+        code = "huge-target" if np.isfinite(values[row]) else "bad-target"
+        raise errors.make(code, row=row, value=values[row])
+    return values
 
 
 def target_column(y: Any, n_rows: int, estimator: BaseEstimator) -> NDArray[Any]:
@@ -154,19 +188,83 @@ def starting_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     return weight
 
 
-def _check_names(estimator: BaseEstimator, X: Any, *, reset: bool) -> None:
+def _are_names(table: Table) -> bool:
+    """Whether the columns are named by text, as opposed to numbers, which are positions."""
+    named = [isinstance(name, str) for name in table.names]
+    if any(named) and not all(named):
+        raise errors.make("x-names", reason="the names of the columns of X are partly text. Make all of them text.")
+    if all(named) and len(set(table.names)) < len(table.names):
+        repeated = next(name for ix, name in enumerate(table.names) if name in table.names[:ix])
+        raise errors.make("x-names", reason=f"two columns of X are called {repeated!r}. Rename one.")
+    return any(named)
+
+
+def _check_columns(encoder: Encoder, given: Collection[str], target: str | None) -> None:
+    expected = f"The feature names must be those that the model was started with: {_listed(encoder.columns)}."
+    known = set(encoder.columns)
+    for name in encoder.columns:
+        if name not in given:
+            hint = nearest(name, given)
+            raise errors.make("x-names", reason=f"X has no column {name!r}{hint}. {expected}")
+    for name in given:
+        if name not in known and name != target:
+            raise errors.make("x-names", reason=f"X has a column {name!r}, which the model does not know. {expected}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:50]) + (f", ... ({len(names)} in total)" if len(names) > 50 else "")
+
+
+def _check_names(estimator: BaseEstimator, X: Any) -> None:
     # ensure_2d=False: names only; the number of columns is checked on the array, where X is known to have columns.
     try:
-        validate_data(estimator, X, reset=reset, skip_check_array=True, ensure_2d=False)
+        validate_data(estimator, X, reset=False, skip_check_array=True, ensure_2d=False)
     except ValueError as error:
         raise errors.make("x-names", reason=str(error)) from None
 
 
+def infer_encoder(table: Table) -> Encoder:
+    """Decide how the columns of a table are read, by its first rows."""
+    first = {name: column[:SCHEMA_ROWS] for name, column in table.named().items()}
+    try:
+        return Encoder.infer([first], table.names)
+    except BadColumnError as error:
+        raise errors.make("x-column-type", column=repr(error.column), dtype=error.type) from None
+
+
+def encode(encoder: Encoder, columns: Mapping[str, Any], *, grow: bool) -> Floats:
+    """Convert raw columns; raise for the first value that cannot be used."""
+    try:
+        parsed = encoder.parse(columns)
+    except BadColumnError as error:
+        raise errors.make("x-kind", column=repr(error.column), dtype=error.type, kind=error.kind) from None
+    for name, fault in parsed.faults:
+        row = int(fault.bad.argmax())
+        value = shown_value(columns[name], row)
+        if fault.reason == "infinite input":
+            code = "huge-input" if np.isfinite(float(value)) else "infinite-input"
+            raise errors.make(code, row=row, column=repr(name), value=value)
+        expected = fault.reason.removeprefix("not ")
+        raise errors.make("x-value", row=row, column=repr(name), value=value, expected=expected)
+    return encoder.write(parsed, slice(None), len(parsed.values[0]), grow=grow)
+
+
+def _numbers(table: Table) -> Floats:
+    """Convert a table whose columns have no names to be known by, and which must therefore hold numbers only."""
+    array = np.empty((table.n_rows, len(table.names)), dtype=np.float64)
+    for ix, (name, column) in enumerate(zip(table.names, table.columns, strict=True)):
+        kind = natural_kind(column)
+        if kind == "text":
+            row = int(np.argmax(texts(column).ix >= 0))
+            raise errors.make("x-text", row=row, column=repr(name), value=shown_value(column, row))
+        if kind not in ("number", "boolean"):
+            raise errors.make("x-column-type", column=repr(name), dtype=type_name(column))
+        array[:, ix] = numbers(column).values
+    return array
+
+
 def _to_floats(X: Any, estimator: BaseEstimator) -> Floats:
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        X = _frame_to_array(frame)
-    elif isinstance(X, (list, tuple)):
+    if isinstance(X, (list, tuple)):
         X = _rows_to_array(X)
     if isinstance(X, np.ndarray) and X.dtype.kind in "OUS":
         _refuse_text(X)
@@ -185,23 +283,6 @@ def _to_floats(X: Any, estimator: BaseEstimator) -> Floats:
     return x
 
 
-def _frame_to_array(frame: nw.DataFrame[Any]) -> NDArray[Any]:
-    array = np.empty(frame.shape, dtype=np.float64)
-    for ix, (name, dtype) in enumerate(frame.schema.items()):
-        column = frame[:, ix]
-        if dtype.is_numeric() or dtype == nw.Boolean:
-            array[:, ix] = column.cast(nw.Float64).to_numpy()
-        elif column.null_count() == len(column):
-            array[:, ix] = np.nan
-        elif dtype == nw.Object:
-            boxed = np.array(column.to_list(), dtype=object)
-            _refuse_text(boxed[:, np.newaxis], names=[name])
-            array[:, ix] = boxed
-        else:
-            raise errors.make("x-column-type", column=repr(name), dtype=dtype)
-    return array
-
-
 def _rows_to_array(rows: Sequence[Any]) -> Any:
     lengths = [len(row) if isinstance(row, (list, tuple)) else None for row in rows]
     if lengths and None not in lengths:
@@ -213,14 +294,14 @@ def _rows_to_array(rows: Sequence[Any]) -> Any:
     return rows
 
 
-def _refuse_text(array: NDArray[Any], names: Sequence[Any] | None = None) -> None:
+def _refuse_text(array: NDArray[Any]) -> None:
     for position, value in np.ndenumerate(array):
         if isinstance(value, (str, bytes)):
-            column = position[-1]
-            raise errors.make("x-text", row=position[0], column=_column_name(column, names), value=value)
+            raise errors.make("x-text", row=position[0], column=position[-1], value=value)
 
 
-def _refuse_wild(x: Floats, names: Sequence[Any] | NDArray[Any] | None) -> None:
+def refuse_wild(x: Floats, names: Sequence[Any] | NDArray[Any] | None) -> None:
+    """Raise if an input is infinite or too large."""
     if is_tame(x):
         return
     wild = np.argwhere(np.abs(x) > LARGEST_MAGNITUDE)

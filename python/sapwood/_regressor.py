@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 
 from sapwood import _input
 from sapwood._base import DynamicTreeEstimator
-from sapwood._fitted import FittedState, is_fitted, native, new_model, set_fitted
+from sapwood._fitted import FittedState, fitted, is_fitted, native, new_model, set_fitted
 from sapwood._options import Auto, Division, RegressionDiscard, RegressionLeaf
 from sapwood._parameters import document
 from sapwood._seeds import threads_from
@@ -72,12 +72,23 @@ class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
         Parameters
         ----------
         X : array or table of shape (n_rows, n_columns)
-            numpy, pandas, polars, Arrow or lists. NaN is a missing value.
+            numpy, pandas, polars, Arrow, lists, or dictionaries with one row each. NaN and None are missing values.
+            Columns of a table may also hold text, categories, booleans, dates and times; what each of them is, is
+            decided by the first 1000 rows and kept with the model.
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
             Rows of weight 0 are not learned.
         """
-        inputs = _input.starting_inputs(X, self)
+        return self._start(_input.starting_inputs(X, self), y, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> DynamicTreeRegressor:
+        """Learn more rows, in order. The result does not depend on the batches. The arguments are those of `fit`."""
+        if not is_fitted(self):
+            return self.fit(X, y, sample_weight)
+        with fitted(self).growing():
+            return self._learn(self._further_inputs(X, grow=True), y, sample_weight)
+
+    def _start(self, inputs: _input.Inputs, y: Any, sample_weight: Any) -> DynamicTreeRegressor:
         n_rows, n_inputs = inputs.x.shape
         target = _input.targets(y, n_rows, self)
         weight = _input.starting_weights(sample_weight, n_rows)
@@ -88,14 +99,10 @@ class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
         finally:
             # If interrupted, keep the rows learned so far; if nothing was learned, leave the estimator unchanged.
             if model.n_seen > 0:
-                set_fitted(self, FittedState(model, names=inputs.names))
+                set_fitted(self, FittedState(model, encoder=inputs.encoder))
         return self
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> DynamicTreeRegressor:
-        """Learn more rows, in order. The result does not depend on the batches. The arguments are those of `fit`."""
-        if not is_fitted(self):
-            return self.fit(X, y, sample_weight)
-        x = self._further_inputs(X)
+    def _learn(self, x: Floats, y: Any, sample_weight: Any) -> DynamicTreeRegressor:
         n_rows = len(x)
         target = y if _input.is_ready_target(y, n_rows) else _input.targets(y, n_rows, self)
         native(self).learn(x, target, _input.weights(sample_weight, n_rows), n_threads=threads_from(self.n_jobs))
@@ -108,5 +115,7 @@ class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
 
     def predict_dist(self, X: Any) -> PredictiveDistribution:
         """The predictive distribution at each row of X, evaluated lazily."""
-        predictive = native(self).predictive(self._further_inputs(X))
-        return PredictiveDistribution(predictive, n_threads=threads_from(self.n_jobs))
+        return self._distribution(self._further_inputs(X))
+
+    def _distribution(self, x: Floats) -> PredictiveDistribution:
+        return PredictiveDistribution(native(self).predictive(x), n_threads=threads_from(self.n_jobs))

@@ -52,13 +52,31 @@ _PYTHON_ENTRIES = (
         "x-text",
         InputError,
         "column {column} of X holds {value!r} (row {row}), which is not a number; "
-        "encode the column as numbers first, for example with sklearn.preprocessing.OrdinalEncoder.",
+        "text is read from tables, whose columns have names, such as a data frame or a list of dictionaries.",
     ),
     CatalogueEntry(
         "x-column-type",
         InputError,
-        "column {column} of X has type {dtype}; only numbers and booleans are allowed. "
-        "Encode the column as numbers first, for example with sklearn.preprocessing.OrdinalEncoder.",
+        "column {column} of X has type {dtype}, which cannot become an input; allowed are numbers, booleans, text, "
+        "categories, dates and times, in a table whose columns have names. Drop the column, or convert it.",
+    ),
+    CatalogueEntry(
+        "x-kind",
+        InputError,
+        "column {column} of X has type {dtype}, but this model learned it as a column of kind {kind}; "
+        "give it the type it had at first.",
+    ),
+    CatalogueEntry(
+        "x-value",
+        InputError,
+        "column {column} of X holds {value!r} (row {row}), which is not {expected}, as this model learned the column; "
+        "correct the value, or leave it missing.",
+    ),
+    CatalogueEntry(
+        "x-unnamed",
+        InputError,
+        "this model was started from a table, some of whose columns are not numbers, so that it needs their names; "
+        "give X as a table or as dictionaries, with the columns {columns}.",
     ),
     CatalogueEntry(
         "infinite-input",

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import sapwood as package
-from sapwood._fitted import fitted
 
 from .conftest import NUMBERS, SMALL
 
@@ -35,11 +34,7 @@ def test_predictions_are_those_of_the_model(sapwood: Run, rows: Path, model: Pat
     said = list(csv.DictReader(ran.stdout.splitlines()))
     assert list(said[0]) == ["row", "mean", "std", "q0.1", "q0.9"]
     table = list(csv.DictReader(lines))
-    code = {table[0]["colour"]: 0.0, table[1]["colour"]: 1.0}
-    X = np.array([[float(r["a"]), float(r["b"]), code[r["colour"]]] for r in (table[1], table[0], table[2])])
-    twin = package.load(model)
-    fitted(twin).names = None
-    d = twin.predict_dist(X)
+    d = package.load(model).predict_dist([table[1], table[0], table[2]])
     np.testing.assert_array_equal([float(row["mean"]) for row in said], d.mean())
     np.testing.assert_array_equal([float(row["q0.9"]) for row in said], d.ppf(0.9))
 
@@ -69,11 +64,16 @@ def test_a_model_that_python_saved_can_predict_too(sapwood: Run, rows: Path) -> 
     pandas = pytest.importorskip("pandas")
     table = pandas.read_csv(rows)
     package.DynamicTreeRegressor(random_state=0).fit(table[["b", "a"]], table["y"]).save(rows.with_name("py.sap"))
-    ran = sapwood("predict", "py.sap", "rows.csv", "--max-rows", "2")
+    by_name = sapwood("predict", "py.sap", "rows.csv", "--max-rows", "2")
+    assert by_name.returncode == 0, by_name.stderr
+    package.DynamicTreeRegressor(random_state=0).fit(table[["b", "a"]].to_numpy(), table["y"]).save(
+        rows.with_name("array.sap")
+    )
+    ran = sapwood("predict", "array.sap", "rows.csv", "--max-rows", "2")
     assert ran.returncode == 1
     assert "give these, in this order" in ran.stderr
-    table[["b", "a", "y"]].to_csv(rows.with_name("swapped.csv"), index=False)
-    assert sapwood("predict", "py.sap", "swapped.csv", "--max-rows", "2").returncode == 0
+    table[["b", "a"]].to_csv(rows.with_name("swapped.csv"), index=False)
+    assert sapwood("predict", "array.sap", "swapped.csv", "--max-rows", "2").stdout == by_name.stdout
 
 
 def test_a_column_that_is_missing_is_named(sapwood: Run, rows: Path, model: Path) -> None:

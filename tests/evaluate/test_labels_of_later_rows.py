@@ -58,7 +58,7 @@ def test_rows_are_learned_when_their_label_comes(
     assert result.feature_names == ("x0", "x1", "x2")
     np.testing.assert_array_equal(np.isnan(result.predictions["y"]), np.arange(300) % 3 != 0)
     assert np.isfinite(result.predictions["mean"]).all()
-    fitted(result.model).names = None
+    fitted(result.model).encoder = fitted(result.model).target = None
     assert to_bytes(result.model) == to_bytes(plain)
 
 
@@ -92,7 +92,7 @@ def test_a_row_that_comes_again_takes_the_place_of_its_earlier_form(regressor_ma
     ]
     result = evaluate(regressor_maker(), rows, CHEAP, target="y", key="id", lags=None)
     plain = regressor_maker().partial_fit([[1.0], [3.0]], [2.0, 4.0])
-    fitted(result.model).names = None
+    fitted(result.model).encoder = fitted(result.model).target = None
     assert to_bytes(result.model) == to_bytes(plain)
     assert result.n_rows == 3
 

@@ -66,7 +66,7 @@ def test_labels_by_key_may_arrive_in_any_order(
     learned = np.lexsort((np.arange(400), arrival))
     plain = regressor_maker().partial_fit(X[learned], y[learned])
     names = result.model.feature_names_in_
-    fitted(result.model).names = None
+    fitted(result.model).encoder = fitted(result.model).target = None
     assert list(names) == ["x0", "x1", "x2"]
     assert to_bytes(result.model) == to_bytes(plain)
     assert result.n_scored == 400
@@ -128,7 +128,7 @@ def test_a_label_later_than_the_wait_is_given_up(
     result = evaluate(regressor_maker(), rows, CHEAP, target="y", labels=late, key="id", label_wait=10, lags=None)
     # Entry j belongs to row j + 1. Without row 0 that is its turn, so all others are learned in order, without delay.
     plain = regressor_maker().partial_fit(X[1:], y[1:])
-    fitted(result.model).names = None
+    fitted(result.model).encoder = fitted(result.model).target = None
     assert to_bytes(result.model) == to_bytes(plain)
     assert result.n_scored == 399
 

@@ -111,7 +111,7 @@ def test_a_classifier_ends_as_if_given_its_classes(
     plain = classifier_maker()
     plain.partial_fit(X[:1], y[:1], classes=["up", "down"])
     plain.partial_fit(X[1:], y[1:])
-    fitted(model).names = None  # a source has column names, arrays do not
+    fitted(model).encoder = fitted(model).target = None  # a source has column names, arrays do not
     assert to_bytes(model) == to_bytes(plain)
 
 

@@ -82,7 +82,10 @@ def test_ragged_rows(regressor, unchanged):
     ],
 )
 def test_text_in_x(X, regressor, unchanged):
-    with unchanged(regressor), pytest.raises(InputError, match=r"column [01] of X holds .*encode"):
+    with (
+        unchanged(regressor),
+        pytest.raises(InputError, match=r"column [01] of X holds .*read from tables"),
+    ):
         regressor.partial_fit(X, [0.0, 0.0])
 
 

@@ -16,7 +16,7 @@ from rich.tree import Tree
 from sapwood import _views
 from sapwood._base import DynamicTreeEstimator
 from sapwood._core import Model, TreeDump
-from sapwood._fitted import native, task_of
+from sapwood._fitted import fitted, input_names, native, task_of
 from sapwood._formats import number
 from sapwood._text import visible
 from sapwood.cli import model_file
@@ -41,16 +41,16 @@ def inspect(
 ) -> None:
     """Show what a model knows: its bank, trees, pool and forgetting, and which columns it splits on."""
     with errors_in_one_line():
-        estimator, schema = model_file.read(model)
-    core, names = native(estimator), _names(estimator, schema)
+        estimator = model_file.read(model)
+    core, names = native(estimator), _names(estimator)
     members = [_member(core, ix) for ix in range(core.n_members)]
     relevance = _relevance(core, names)
     if json:
-        summary = _summary(estimator, schema) | {"bank": members, "relevance": relevance}
+        summary = _summary(estimator) | {"bank": members, "relevance": relevance}
         typer.echo(json_line(summary))
         return
     console = Console(highlight=False)
-    _show_summary(console, _summary(estimator, schema))
+    _show_summary(console, _summary(estimator))
     _show_bank(console, members)
     _show_relevance(console, relevance)
     if tree:
@@ -63,25 +63,24 @@ def register(app: typer.Typer) -> None:
     app.command(epilog=EPILOG)(inspect)
 
 
-def _names(model: DynamicTreeEstimator, schema: dict[str, Any] | None) -> list[str]:
+def _names(model: DynamicTreeEstimator) -> list[str]:
     """Names of the inputs, those of lagged targets after the columns."""
-    names = getattr(model, "feature_names_in_", None)
-    columns = [f"x{ix + 1}" for ix in range(model.n_features_in_)] if names is None else [str(name) for name in names]
-    core = native(model)
-    target = (schema or {}).get("target") or {}
+    core, known = native(model), input_names(model)
+    names = [f"x{ix + 1}" for ix in range(core.n_inputs)] if known is None else known
+    target = fitted(model).target or "y"
     lags = max(core.member_config(ix).lags for ix in range(core.n_members))
-    return [*columns, *(f"{target.get('name', 'y')}, {lag} row{'s' * (lag > 1)} ago" for lag in range(1, lags + 1))]
+    return [*names, *(f"{target}, {lag} row{'s' * (lag > 1)} ago" for lag in range(1, lags + 1))]
 
 
-def _summary(model: DynamicTreeEstimator, schema: dict[str, Any] | None) -> dict[str, Any]:
-    core, forgetting = native(model), model.forgetting_
-    target = (schema or {}).get("target") or {}
+def _summary(model: DynamicTreeEstimator) -> dict[str, Any]:
+    core, forgetting, encoder = native(model), model.forgetting_, fitted(model).encoder
     classes = getattr(model, "classes_", None)
     return {
         "task": task_of(model),
-        "target": target.get("name"),
+        "target": fitted(model).target,
         "rows_learned": core.n_seen,
-        "inputs": _names(model, schema)[: core.n_inputs],
+        "columns": None if encoder is None else encoder.state(),
+        "inputs": _names(model)[: core.n_inputs],
         "classes": None if classes is None else classes.tolist(),
         "log_evidence": core.ln_evidence,
         "forgetting": float(forgetting.values @ forgetting.weights),
@@ -127,10 +126,10 @@ def _relevance(core: Model, names: list[str]) -> dict[str, float]:
 
 def _show_summary(console: Console, summary: dict[str, Any]) -> None:
     of = "" if summary["target"] is None else f" of {visible(repr(summary['target']))}"
-    inputs = summary["inputs"]
-    listed = ", ".join(map(visible, inputs[:12])) + (f", ... ({len(inputs)} in all)" if len(inputs) > 12 else "")
     console.print(f"{summary['task']}{of}, {summary['rows_learned']:,} rows learned", style="bold", markup=False)
-    console.print(f"inputs: {listed}", markup=False)
+    columns, inputs = summary["columns"], summary["inputs"]
+    described = inputs if columns is None else [_described(column) for column in columns]
+    console.print(f"{'inputs' if columns is None else 'columns'}: {_shortened(described, 40)}", markup=False)
     if summary["classes"] is not None:
         console.print(f"classes: {', '.join(map(visible, summary['classes']))}", markup=False)
     console.print(
@@ -138,6 +137,20 @@ def _show_summary(console: Console, summary: dict[str, Any]) -> None:
         f"sharpness: {summary['sharpness']:.2f}"
     )
     console.print(f"log evidence: {summary['log_evidence']:,.1f}")
+
+
+def _described(column: dict[str, Any]) -> str:
+    """The name of a column, and what it is unless that is a number."""
+    if column["kind"] == "number":
+        return visible(column["name"])
+    if column["kind"] == "category":
+        categories = column["categories"]
+        return f"{visible(column['name'])} ({len(categories)} categories: {_shortened(categories, 5)})"
+    return f"{visible(column['name'])} ({column['kind']})"
+
+
+def _shortened(texts: list[str], most: int) -> str:
+    return ", ".join(map(visible, texts[:most])) + (f", ... ({len(texts)} in all)" if len(texts) > most else "")
 
 
 def _show_bank(console: Console, members: list[dict[str, Any]]) -> None:

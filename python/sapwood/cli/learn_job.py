@@ -123,7 +123,7 @@ def learn_stream(job: Job, *, json: bool, quiet: bool) -> None:
             source = _open(job, before)
         with source:
             result = _run(job, source, stop, quiet=quiet)
-            _write(job, result, source)
+            _write(job, result)
     if json:
         summary.print_json(result, job)
     elif not quiet:
@@ -158,7 +158,7 @@ def _run(job: Job, source: Source, stop: StopRequest, *, quiet: bool) -> Evaluat
         progress: Callable[[Progress], None] = watch
         if source.is_live:
             _tell(source.notes, quiet=quiet)
-            progress = _Saving(job, model, source, watch)
+            progress = _Saving(job, model, watch)
         return evaluate(
             model,
             source,
@@ -184,13 +184,13 @@ def _run(job: Job, source: Source, stop: StopRequest, *, quiet: bool) -> Evaluat
 class _Saving:
     """Writes the model of a feed now and then, since the feed may never end; otherwise passes progress on."""
 
-    def __init__(self, job: Job, model: DynamicTreeEstimator, source: Source, watch: Watcher) -> None:
-        self._job, self._model, self._source, self._watch = job, model, source, watch
+    def __init__(self, job: Job, model: DynamicTreeEstimator, watch: Watcher) -> None:
+        self._job, self._model, self._watch = job, model, watch
         self._n_rows, self._next = 0, 0.0
 
     def __call__(self, progress: Progress) -> None:
         if self._job.save is not None and progress.n_rows > self._n_rows and progress.seconds >= self._next:
-            model_file.save(self._job.save, self._model, self._source.state()["schema"])
+            model_file.save(self._job.save, self._model)
             self._n_rows, self._next = progress.n_rows, progress.seconds + LIVE_SECONDS
         self._watch(progress)
 
@@ -200,9 +200,9 @@ def _tell(notes: list[str], *, quiet: bool) -> None:
         typer.echo(f"note: {visible(note)}", err=True)
 
 
-def _write(job: Job, result: EvaluationResult, source: Source) -> None:
+def _write(job: Job, result: EvaluationResult) -> None:
     if job.save is not None:
-        model_file.save(job.save, result.model, source.state()["schema"])
+        model_file.save(job.save, result.model)
     if job.report is not None:
         from sapwood.report import write_report
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sapwood import DynamicTreeClassifier, DynamicTreeRegressor
 from sapwood._base import DynamicTreeEstimator
-from sapwood._fitted import fitted
+from sapwood._fitted import distribution_at, fitted, native
 from sapwood._text import visible
 from sapwood.cli import model_file, values
 from sapwood.cli.failures import SIGNALLED, errors_in_one_line
@@ -20,7 +20,6 @@ from sapwood.cli.json_line import json_line
 from sapwood.prequential.files.predictions import PredictionFile, open_predictions
 from sapwood.prequential.files.printed import LINE_FORMATS, STANDARD_OUTPUT, LineFormat, PrintedPredictions
 from sapwood.reading.bad_rows import ON_BAD_ROW
-from sapwood.reading.errors import unknown_column
 from sapwood.stream import Batch, Source, SourceError, StopRequest, open_source
 
 EPILOG = """
@@ -83,7 +82,7 @@ def predict(
     if json and predictions is None:
         raise typer.BadParameter("standard output holds the predictions; name a file with --predictions.")
     with errors_in_one_line():
-        estimator, schema = model_file.read(model)
+        estimator = model_file.read(model)
         estimator.set_params(n_jobs=jobs)
         options: dict[str, Any] = {
             "delimiter": delimiter,
@@ -93,9 +92,7 @@ def predict(
             "quarantine": (quarantine or "quarantine.csv") if on_bad_row == "quarantine" else None,
         }
         began = time.perf_counter()
-        with StopRequest() as stop, _open(source, estimator, schema, options) as rows:
-            # Columns are matched by name in the source; the arrays that come out of it have none.
-            fitted(estimator).names = None
+        with StopRequest() as stop, _open(source, estimator, options) as rows:
             printed = PrintedPredictions(line_format=cast(LineFormat, line_format))
             file = printed if predictions is None else open_predictions(predictions)
             n_rows = _predict(estimator, rows, levels, file, stop)
@@ -113,23 +110,15 @@ def predict(
         raise typer.Exit(SIGNALLED + stop.signal)
 
 
-def _open(spec: str, model: DynamicTreeEstimator, schema: dict[str, Any] | None, options: dict[str, Any]) -> Source:
-    if schema is not None:
-        return open_source(spec, schema=schema, **options)
-    # A model that Python saved knows the names of its columns at most.
-    names = getattr(model, "feature_names_in_", None)
+def _open(spec: str, model: DynamicTreeEstimator, options: dict[str, Any]) -> Source:
+    encoder = fitted(model).encoder
+    if encoder is not None:
+        return open_source(spec, schema={"features": encoder.state(), "target": None}, **options)
     source = open_source(spec, **options)
-    if names is not None:
-        absent = [name for name in names if name not in source.feature_names]
-        if absent:
-            raise unknown_column(absent[0], "which the model needs", source.feature_names, spec)
-        unwanted = [name for name in source.feature_names if name not in set(names)]
-        source.close()
-        source = open_source(spec, drop=unwanted, **options)
-    if len(source.feature_names) != model.n_features_in_ or (names is not None and list(names) != source.feature_names):
+    if len(source.feature_names) != native(model).n_inputs:
         raise SourceError(
-            f"{spec}: has the columns {', '.join(source.feature_names)}; the model was started with "
-            f"{model.n_features_in_}{'' if names is None else ': ' + ', '.join(names)}; give these, in this order",
+            f"{spec}: has the columns {', '.join(source.feature_names)}; the model was started from arrays of "
+            f"{native(model).n_inputs} columns without names; give these, in this order",
             file=spec,
         )
     return source
@@ -164,12 +153,12 @@ def _next_batch(source: Source, stop: StopRequest) -> Batch | None:
 
 def _columns(model: DynamicTreeEstimator, x: NDArray[np.float64], levels: list[float]) -> dict[str, NDArray[Any]]:
     if isinstance(model, DynamicTreeClassifier):
-        forecast = model.predict_dist(x)
+        forecast = distribution_at(model, x)
         proba = forecast.proba()
         classes = forecast.classes.tolist()
         return {"prediction": forecast.mode(), **{f"p_{label}": proba[:, ix] for ix, label in enumerate(classes)}}
     assert isinstance(model, DynamicTreeRegressor)
-    distribution = model.predict_dist(x)
+    distribution = distribution_at(model, x)
     quantiles = distribution.ppf(levels)
     return {
         "mean": distribution.mean(),

@@ -76,6 +76,18 @@ def natural_kind(raw: RawColumn) -> Kind:
     raise UnusableColumnError(str(kind))
 
 
+def is_empty(raw: RawColumn) -> bool:
+    """Whether all values are missing, so that the type of the column says nothing."""
+    if isinstance(raw, np.ndarray):
+        return bool(raw.dtype.kind == "f" and np.isnan(raw).all())
+    return bool(raw.null_count == len(raw))
+
+
+def is_dictionary(raw: RawColumn) -> bool:
+    """Whether the column is categorical by its type."""
+    return not isinstance(raw, np.ndarray) and bool(pyarrow("a table").types.is_dictionary(raw.type))
+
+
 def is_integer_type(raw: RawColumn) -> bool:
     """Whether the column has an integer type."""
     if isinstance(raw, np.ndarray):
@@ -114,9 +126,11 @@ def booleans(raw: RawColumn) -> Values:
 
 def timestamps(raw: RawColumn) -> Values:
     """Parse as microseconds since 1970 in UTC, int64, `MISSING_TIMESTAMP` where missing."""
+    if is_empty(raw):
+        return Values(np.full(len(raw), MISSING_TIMESTAMP))
     kind = natural_kind(raw)
     if kind not in ("timestamp", "text"):
-        raise UnusableColumnError(str(raw.dtype if isinstance(raw, np.ndarray) else raw.type))
+        raise UnusableColumnError(type_name(raw))
     pa = pyarrow("a table")
     if kind == "timestamp":
         zone = getattr(raw.type, "tz", None)
@@ -132,9 +146,11 @@ def timestamps(raw: RawColumn) -> Values:
 
 def hours(raw: RawColumn) -> Values:
     """Parse as time of day in hours, NaN where missing."""
+    if is_empty(raw):
+        return Values(np.full(len(raw), math.nan))
     kind = natural_kind(raw)
     if kind not in ("time", "text"):
-        raise UnusableColumnError(str(raw.dtype if isinstance(raw, np.ndarray) else raw.type))
+        raise UnusableColumnError(type_name(raw))
     if kind == "text":
         return _parse_each(_plain_text(raw), _hour, math.nan, np.float64)
     pa = pyarrow("a table")
@@ -174,6 +190,46 @@ def canonical(text: str) -> str:
     if text.endswith(".0") and text[:-2].lstrip("-").isdigit():
         return text[:-2]
     return text
+
+
+def is_missing_text(text: str) -> bool:
+    """Whether a stripped text stands for a missing value, in any kind of column."""
+    return text in _MISSING
+
+
+def looks_typed(text: str) -> bool:
+    """Whether a category could be the text of a number or a boolean."""
+    return _number(text) is not None or _boolean(text) is not None
+
+
+def type_name(raw: RawColumn) -> str:
+    """Return the name of the type of a column, for errors."""
+    return str(raw.dtype if isinstance(raw, np.ndarray) else raw.type)
+
+
+def shown_value(raw: RawColumn, ix: int) -> Any:
+    """Return a value of a column as a Python object, for errors."""
+    return raw[ix].item() if isinstance(raw, np.ndarray) else raw[ix].as_py()
+
+
+def shown(raw: RawColumn, ix: int) -> str:
+    """Return a value of a column as short text, for errors."""
+    text = repr(shown_value(raw, ix))
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def one_number(text: str) -> float | None:
+    """Parse a single text as `numbers` does; None if it is not a number."""
+    text = text.strip()
+    return math.nan if text in _MISSING else _number(text)
+
+
+def one_timestamp(value: str | datetime) -> int | None:
+    """Parse a single timestamp as `timestamps` does; None if it is none."""
+    if isinstance(value, datetime):
+        return _micros_of(value)
+    text = value.strip()
+    return MISSING_TIMESTAMP if text in _MISSING else _timestamp(text)
 
 
 def _plain_text(raw: Any) -> Any:
@@ -221,9 +277,11 @@ def _timestamp(text: str) -> int | None:
         parsed = datetime.fromisoformat(text)
     except ValueError:
         return None
-    if parsed.tzinfo is None:
-        parsed = parsed.replace(tzinfo=timezone.utc)
-    gap = parsed - _EPOCH
+    return _micros_of(parsed)
+
+
+def _micros_of(moment: datetime) -> int:
+    gap = (moment.replace(tzinfo=timezone.utc) if moment.tzinfo is None else moment) - _EPOCH
     return (gap.days * 86_400 + gap.seconds) * 1_000_000 + gap.microseconds
 
 

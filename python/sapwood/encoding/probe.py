@@ -43,6 +43,8 @@ class Probe:
 
 def probe(pieces: list[RawColumn]) -> Probe:
     """Infer the kind of a column. One without values counts as numeric, which is cheapest if it stays empty."""
+    if any(columns.is_dictionary(piece) for piece in pieces):
+        return Probe(pieces, "category", False)  # categorical by its type, even if its categories look like numbers
     natural = {columns.natural_kind(piece) for piece in pieces if len(piece)} or {"number"}
     if len(natural) == 1 and "text" not in natural:
         return Probe(pieces, natural.pop(), False)  # type: ignore[arg-type]

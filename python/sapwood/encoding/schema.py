@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from sapwood._options import Task
 from sapwood._state import Fields, StateError
-from sapwood.encoding.columns import UnusableColumnError
-from sapwood.encoding.features import LARGEST_MAGNITUDE, MAX_CATEGORIES, Feature, Number, restore
-from sapwood.encoding.probe import ColumnKind, Probe, make_feature, probe
+from sapwood.encoding.columns import UnusableColumnError, shown
+from sapwood.encoding.encoder import BadColumnError, Encoder, Parsed
+from sapwood.encoding.probe import ColumnKind
 from sapwood.encoding.target import MISSING_TARGET, Fault, Target, TargetKind
 from sapwood.reading.chunk import Chunk, RawColumn, Reject
 from sapwood.reading.errors import SourceError, unknown_column
@@ -76,61 +76,64 @@ class Roles:
 
 
 class Schema:
-    """Encodes chunks. All its state is in `state`, so that a resumed run encodes like an uninterrupted one."""
+    """Encodes the chunks of a source: its encoder, and its target.
 
-    def __init__(self, features: list[Feature], target: Target | None) -> None:
-        self.features = features
+    Attributes
+    ----------
+    encoder : Encoder
+        What makes inputs of the columns. It may be that of a model, which then learns from this source.
+    target : Target or None
+    """
+
+    def __init__(self, encoder: Encoder, target: Target | None, *, grow: bool = True) -> None:
+        self.encoder = encoder
         self.target = target
-        self.feature_names = [output for feature in features for output in feature.outputs]
+        self._grow = grow
         self.keeps_unlabelled = False  # rows without a target are then usable
 
     @classmethod
     def infer(cls, first: list[Chunk], names: list[str], roles: Roles, where: str) -> Schema:
         """Infer the type of every column from the first chunks of a source."""
         inputs, given = roles.inputs(names, where), roles.given_kinds()
-        features: list[Feature] = []
-        for name in inputs:
-            pieces = [chunk.columns[name] for chunk in first]
-            try:
-                probed = Probe(pieces, given[name], True) if name in given else probe(pieces)
-                features.append(make_feature(name, probed))
-            except UnusableColumnError as error:
-                raise _unusable(name, error, where) from error
-        target = None
-        if roles.target is not None:
-            pieces = [chunk.columns[roles.target] for chunk in first]
-            is_category = given.get(roles.target) == "category"
-            target = Target.infer(roles.target, pieces, roles.task, is_category, where)
-        return cls(features, target)
+        try:
+            encoder = Encoder.infer([chunk.columns for chunk in first], inputs, given)
+        except BadColumnError as error:
+            raise _unusable(error.column, error.type, where) from error
+        if roles.target is None:
+            return cls(encoder, None)
+        pieces = [chunk.columns[roles.target] for chunk in first]
+        is_category = given.get(roles.target) == "category"
+        return cls(encoder, Target.infer(roles.target, pieces, roles.task, is_category, where))
 
     @classmethod
-    def restore(cls, state: dict[str, Any], target: str | None) -> Schema:
-        """Restore a schema from its `state`; with `target` None, leave its target out, as when only predicting."""
+    def restore(cls, state: dict[str, Any], target: str | None, *, grow: bool) -> Schema:
+        """Restore a schema from its `state`; with `target` None, leave its target out, as when only predicting.
+
+        Only if told to `grow` will it add categories.
+        """
         try:
-            features, remembered = _checked(Fields(state, "schema"))
+            fields = Fields(state, "schema")
+            encoder = Encoder.restore(fields.raw("features"), "schema.features")
+            remembered = _checked_target(fields)
         except StateError as error:
             raise SourceError(f"the schema cannot be used ({error}); learn the source again") from error
         if target is not None and (remembered is None or remembered["name"] != target):
             known = "no target" if remembered is None else f"the target {remembered['name']!r}"
             raise SourceError(f"the target is {target!r}, but this schema was made with {known}; use the same")
-        return cls([restore(feature) for feature in features], None if target is None else Target(**remembered))
+        return cls(encoder, None if target is None else Target(**remembered), grow=grow)
 
     @property
     def columns(self) -> list[str]:
         """The columns to read, the target last."""
-        return [feature.name for feature in self.features] + ([self.target.name] if self.target else [])
+        return self.encoder.columns + ([self.target.name] if self.target else [])
 
     def notes(self) -> list[str]:
         """Return remarks for the user on the values so far."""
-        of_inputs = [note for feature in self.features for note in feature.notes()]
-        return of_inputs + (self.target.notes() if self.target else [])
+        return self.encoder.notes() + (self.target.notes() if self.target else [])
 
     def state(self) -> dict[str, Any]:
         """Return the state as JSON values."""
-        return {
-            "features": [feature.state() for feature in self.features],
-            "target": self.target.state() if self.target else None,
-        }
+        return {"features": self.encoder.state(), "target": self.target.state() if self.target else None}
 
     def encode(self, chunk: Chunk) -> Encoded:
         """Encode the usable rows of a chunk. Rejected rows add no categories."""
@@ -139,17 +142,24 @@ class Schema:
         rejects = list(chunk.rejects)
         labelled = np.ones(len(offsets), dtype=bool)
         y = self._parse_target(chunk, offsets, bad, rejects, labelled)
-        parsed = [self._parse(feature, chunk, offsets, bad, rejects) for feature in self.features]
+        parsed = self._parse(chunk)
+        for column, fault in parsed.faults:
+            _mark(fault, chunk.columns[column], offsets, bad, rejects)
         keep: Any = ~bad if bad.any() else slice(None)
-        x = np.empty((len(offsets) - int(bad.sum()), len(self.feature_names)), dtype=np.float64)
-        at = 0
-        for feature, values in zip(self.features, parsed, strict=True):
-            width = len(feature.outputs)
-            feature.write(values[keep], x[:, at : at + width])
-            at += width
+        x = self.encoder.write(parsed, keep, len(offsets) - int(bad.sum()), grow=self._grow)
         rejects.sort(key=lambda reject: reject.offset)
         of_usable = None if labelled.all() else labelled[keep]
         return Encoded(x, None if y is None else y[keep], offsets[keep], rejects, of_usable)
+
+    def _parse(self, chunk: Chunk) -> Parsed:
+        try:
+            return self.encoder.parse(chunk.columns)
+        except BadColumnError as error:
+            raise SourceError(
+                f"{chunk.place_of(0).file}: column {error.column!r} has type {error.type}, but it held {error.kind} "
+                "values before; give it the same type in every file",
+                file=chunk.place_of(0).file,
+            ) from error
 
     def _parse_target(
         self,
@@ -165,7 +175,7 @@ class Schema:
         try:
             y, faults = self.target.parse(raw)
         except UnusableColumnError as error:
-            raise _unusable(self.target.name, error, chunk.place_of(0).file) from error
+            raise _unusable(self.target.name, str(error), chunk.place_of(0).file) from error
         for fault in faults:
             if self.keeps_unlabelled and fault.reason == MISSING_TARGET:
                 labelled[fault.bad] = False
@@ -173,74 +183,19 @@ class Schema:
                 _mark(fault, raw, offsets, bad, rejects)
         return y
 
-    def _parse(
-        self,
-        feature: Feature,
-        chunk: Chunk,
-        offsets: NDArray[np.int64],
-        bad: NDArray[np.bool_],
-        rejects: list[Reject],
-    ) -> NDArray[Any]:
-        raw = chunk.columns[feature.name]
-        try:
-            parsed = feature.parse(raw)
-        except UnusableColumnError as error:
-            raise SourceError(
-                f"{chunk.place_of(0).file}: column {feature.name!r} has type {error}, but it held {feature.kind} "
-                "values before; give it the same type in every file",
-                file=chunk.place_of(0).file,
-            ) from error
-        if parsed.bad is not None:
-            detail = f"column {feature.name!r} is not {feature.expected}"
-            remedy = f"correct it, or declare the column categorical or to be dropped ({feature.name!r})"
-            _mark(
-                Fault(parsed.bad, f"not {feature.expected.split(' (')[0]}", detail, remedy), raw, offsets, bad, rejects
-            )
-        if isinstance(feature, Number):
-            huge = np.abs(parsed.values) > LARGEST_MAGNITUDE
-            if huge.any():
-                detail = f"column {feature.name!r} is infinite or beyond 1e100"
-                fault = Fault(
-                    huge, "infinite input", detail, "correct it, leave it empty if it is not known, or rescale"
-                )
-                _mark(fault, raw, offsets, bad, rejects)
-        return parsed.values
 
-
-_FEATURE_FIELDS: dict[str, tuple[tuple[str, type], ...]] = {
-    "number": (("rounded", bool),),
-    "boolean": (("rounded", bool),),
-    "category": (("categories", list), ("overflowed", bool), ("doubt", str)),
-    "timestamp": (("origin", int), ("has_hour", bool)),
-    "time": (),
-}
 _TARGET_FIELDS = ("name", "kind", "hint", "doubt")
 
 
-def _checked(fields: Fields) -> tuple[list[dict[str, Any]], Any]:
-    """Return the entries of a saved schema, which may come from a file that others could change."""
-    features = fields.items("features")
-    for i, feature in enumerate(features):
-        entries = Fields(feature, f"schema.features[{i}]")
-        wanted = _FEATURE_FIELDS.get(entries.text("kind"))
-        if wanted is None or set(feature) != {"kind", "name", *(name for name, _ in wanted)}:
-            raise StateError(f"{entries.where} is not a feature that this version writes")
-        entries.text("name")
-        for name, kind in wanted:
-            if type(feature[name]) is not kind:
-                raise StateError(f"{entries.where}.{name} is {feature[name]!r:.60}; it must be of type {kind.__name__}")
-        categories = feature.get("categories", [])
-        if not all(isinstance(text, str) for text in categories) or len(set(categories)) < len(categories):
-            raise StateError(f"{entries.where}.categories must be distinct texts")
-        if len(categories) > MAX_CATEGORIES or not -(2**62) < feature.get("origin", 0) < 2**62:
-            raise StateError(f"{entries.where} is beyond what this version writes")
+def _checked_target(fields: Fields) -> Any:
+    """Return the entries of a saved target, which may come from a file that others could change."""
     target = fields.raw("target")
     if target is not None:
         entries = Fields(target, "schema.target")
         known = all(entries.text(name) is not None for name in _TARGET_FIELDS) and len(target) == len(_TARGET_FIELDS)
         if not known or target["kind"] not in get_args(TargetKind) or target["hint"] not in get_args(Task):
             raise StateError("schema.target is not a target that this version writes")
-    return features, target
+    return target
 
 
 def _mark(
@@ -249,18 +204,13 @@ def _mark(
     """Reject the rows with a fault; a row is rejected once, for its first fault."""
     for ix in np.flatnonzero(fault.bad & ~bad):
         bad[ix] = True
-        value = "" if fault.reason == MISSING_TARGET else f" ({_shown(raw, int(ix))})"
+        value = "" if fault.reason == MISSING_TARGET else f" ({shown(raw, int(ix))})"
         rejects.append(Reject(int(offsets[ix]), fault.reason, fault.detail + value, fault.remedy))
 
 
-def _shown(raw: RawColumn, ix: int) -> str:
-    value = raw[ix].item() if isinstance(raw, np.ndarray) else raw[ix].as_py()
-    shown = repr(value)
-    return shown if len(shown) <= 60 else shown[:57] + "..."
-
-
-def _unusable(name: str, error: UnusableColumnError, where: str) -> SourceError:
+def _unusable(name: str, type_name: str, where: str) -> SourceError:
     return SourceError(
-        f"{where}: column {name!r} has type {error}, which cannot become an input; drop it, or turn it into numbers",
+        f"{where}: column {name!r} has type {type_name}, which cannot become an input; drop it, or turn it into "
+        "numbers",
         file=where,
     )

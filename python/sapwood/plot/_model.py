@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from sapwood import _fitted
 from sapwood._base import DynamicTreeEstimator
 from sapwood._core import MemberConfig
-from sapwood._seeds import threads_from
 from sapwood._views import heaviest_cloud, in_words
-from sapwood.distribution import ClassDistribution, PredictiveDistribution
 
 Floats = NDArray[np.float64]
 
@@ -35,17 +33,14 @@ def is_regression(estimator: Any) -> bool:
 
 def distribution_at(estimator: Any, rows: Floats) -> Any:
     """The predictive distribution at rows made here: arrays, whether or not the model knows its columns by name."""
-    model, n_threads = native(estimator), threads_from(estimator.n_jobs)
-    predictive = model.predictive(np.ascontiguousarray(rows))
-    if is_regression(estimator):
-        return PredictiveDistribution(predictive, n_threads=n_threads)
-    return ClassDistribution(predictive, _fitted.fitted(estimator).book, n_threads=n_threads)
+    native(estimator)  # raises if it is not an estimator of ours
+    return _fitted.distribution_at(estimator, rows)
 
 
 def input_names(estimator: Any, feature_names: Sequence[str] | None = None) -> list[str]:
     """The names given, those the model remembers, or x0, x1, ..."""
     n_inputs = native(estimator).n_inputs
-    names = getattr(estimator, "feature_names_in_", None) if feature_names is None else feature_names
+    names = _fitted.input_names(estimator) if feature_names is None else feature_names
     if names is None:
         return [f"x{ix}" for ix in range(n_inputs)]
     if len(names) != n_inputs:

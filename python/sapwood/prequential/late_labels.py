@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from sapwood._options import Task
 from sapwood._state import Fields, StateError
+from sapwood.encoding.encoder import SCHEMA_ROWS
 from sapwood.encoding.target import Target
 from sapwood.prequential.settings import LabelSettings
 from sapwood.reading.chunk import Chunk
 from sapwood.reading.errors import SourceError, unknown_column
 from sapwood.reading.fingerprint import Fingerprint
 from sapwood.reading.opening import DEFAULT_TARGET, open_reader
-from sapwood.reading.source import SCHEMA_ROWS
 
 
 class LateLabels:

@@ -228,6 +228,8 @@ def open_run(model: Any, settings: Settings, stop: StopRequest) -> Iterator[Run]
             source = _open_source(settings, checkpoint)
         if source is not settings.source.spec:
             cleanup.callback(source.close)
+        if checkpoint is None:
+            _share_encoder(model, source, settings)
         late = None
         if settings.labels.spec is not None:
             with stop.reading(), _reading_state(settings):
@@ -271,6 +273,22 @@ def open_run(model: Any, settings: Settings, stop: StopRequest) -> Iterator[Run]
         if loop.predictions is not None:
             cleanup.callback(lambda: predictions.close(finished=run.finished))
         yield run
+
+
+def _share_encoder(model: Any, source: Source, settings: Settings) -> None:
+    """Let the source encode as the model does, if that has learned before from a table or a stream."""
+    if not isinstance(model, DynamicTreeEstimator) or not is_fitted(model):
+        return
+    encoder = fitted(model).encoder
+    if encoder is None:
+        return
+    if not _is_nameless(settings.source.spec):
+        source.adopt(encoder)
+    elif not encoder.is_plain:
+        raise SourceError(
+            "the model was started from a table, some of whose columns are not numbers; give it a source that has the "
+            f"columns {', '.join(encoder.columns)}"
+        )
 
 
 def _read_checkpoint(settings: Settings, record: dict[str, Any]) -> Checkpoint | None:
@@ -333,9 +351,11 @@ def _start(learner: Learner, feed: RowFeed, settings: Settings, record: dict[str
         )
     learner.set_labels(feed.book)
     if isinstance(learner, EngineLearner):
-        names = feed.source.feature_names
-        named = None if _is_nameless(settings.source.spec) else np.array(names, dtype=object)
-        learner.start(len(names), named, feed.book)
+        source = feed.source
+        encoder, target = None, None
+        if not _is_nameless(settings.source.spec):
+            encoder, target = source.encoder, source.target if feed.late is None else feed.late.target
+        learner.start(len(source.feature_names), encoder, target, feed.book)
 
 
 def _restore_feed(checkpoint: Checkpoint, source: Source, settings: Settings, late: LateLabels | None) -> RowFeed:
@@ -364,6 +384,10 @@ def _restore_model(model: Any, data: bytes, feed: RowFeed) -> None:
         raise StateError("checkpoint.model is of another task, or has another number of inputs than the source")
     if core.n_classes > len(feed.book):
         raise StateError("checkpoint.model has more classes than checkpoint.book")
+    if state.encoder is not None:
+        if state.encoder.state() != feed.source.encoder.state():
+            raise StateError("checkpoint.model encodes its columns in another way than checkpoint.source")
+        state.encoder = feed.source.encoder
     set_fitted(model, state)
 
 

@@ -32,7 +32,7 @@ class Look:
     def at(cls, first: list[Chunk], schema: Schema) -> Look:
         """Describe what `schema` was inferred from."""
         n_rows = sum(len(chunk.offsets()) for chunk in first)
-        kinds = ", ".join(f"{feature.name} is a {feature.kind}" for feature in schema.features)
+        kinds = ", ".join(f"{feature.name} is a {feature.kind}" for feature in schema.encoder.features)
         rows = "row" if n_rows == 1 else f"{n_rows} rows"
         note = (
             f"the types of the columns are those of the first {rows}, which had arrived when the feed paused: {kinds}; "

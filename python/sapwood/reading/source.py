@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from sapwood._options import Task
+from sapwood.encoding.encoder import SCHEMA_ROWS, Encoder
 from sapwood.encoding.probe import ColumnKind
 from sapwood.encoding.schema import Encoded, Roles, Schema
 from sapwood.reading.bad_rows import BadRows, OnBadRow
@@ -23,9 +24,6 @@ from sapwood.reading.first_look import Look
 from sapwood.reading.opening import open_reader
 from sapwood.reading.paths import check_paths
 from sapwood.reading.resume import STATE_FORMAT, Resume
-
-SCHEMA_ROWS = 1000
-"""How many of the first rows determine the type of each column, for every batch size and file format."""
 
 MAX_COLUMNS = 100_000
 """Wider sources are refused; memory and time of every batch grow with the number of columns."""
@@ -156,9 +154,27 @@ class Source:
         return self._live is not None
 
     @property
+    def encoder(self) -> Encoder:
+        """What turns the columns into inputs."""
+        return self._schema.encoder
+
+    def adopt(self, encoder: Encoder) -> None:
+        """Encode all further rows with the encoder of a model, which must have the same columns."""
+        columns = self._schema.encoder.columns
+        known, wanted = set(columns), set(encoder.columns)
+        for name in encoder.columns:
+            if name not in known:
+                raise unknown_column(name, "which the model needs", columns, self._reader.label)
+        for name in columns:
+            if name not in wanted:
+                label = self._reader.label
+                raise SourceError(f"{label}: the model does not know the column {name!r}; drop it", file=label)
+        self._schema.encoder = encoder
+
+    @property
     def feature_names(self) -> list[str]:
         """Names of the columns of `X`."""
-        return self._schema.feature_names
+        return self._schema.encoder.input_names
 
     @property
     def target(self) -> str | None:
@@ -430,13 +446,17 @@ def open_source(
         schema, start_row = before.schema, before.start
     bad_rows = BadRows(on_bad_row, quarantine)
     check_paths({"source": spec}, {"quarantine file": quarantine})
+    asked_for = target
     reader, target = open_reader(spec, target, delimiter, SCHEMA_ROWS, follow=follow)
+    if asked_for is None and isinstance(schema, dict) and schema.get("target") is None:
+        target = None  # that of arrays and generators, when only predicting
     try:
         source = Source(
             reader,
             roles=Roles(target, [*drop, *([] if key is None else [key])], categorical, task, dict(types or {})),
             bad_rows=bad_rows,
-            schema=None if schema is None else Schema.restore(schema, target),
+            # A source with a target is learned from, and its new categories with it.
+            schema=None if schema is None else Schema.restore(schema, target, grow=bool(target or before)),
             batch_rows=batch_rows,
             start=start_row,
             max_rows=max_rows,

@@ -9,6 +9,7 @@ import numpy as np
 
 from sapwood import plot
 from sapwood._base import DynamicTreeEstimator
+from sapwood._fitted import native
 from sapwood.metrics._registry import METRIC_INFO, by_importance
 from sapwood.plot._variables import split_use
 from sapwood.prequential.result import EvaluationResult
@@ -25,12 +26,12 @@ def _sapwood(result: EvaluationResult) -> Any:
 
 def _names(result: EvaluationResult, model: Any) -> list[str] | None:
     """The names of the stream's columns, where they are those of the model."""
-    return list(result.feature_names) if len(result.feature_names) == model.n_features_in_ else None
+    return list(result.feature_names) if len(result.feature_names) == native(model).n_inputs else None
 
 
 def _most_used(model: Any, n_inputs: int) -> list[int]:
     """The inputs the trees split on most, the first of them first."""
-    order: list[int] = np.argsort(-split_use(model)[: model.n_features_in_], kind="stable")[:n_inputs].tolist()
+    order: list[int] = np.argsort(-split_use(model)[: native(model).n_inputs], kind="stable")[:n_inputs].tolist()
     return order
 
 
@@ -138,7 +139,7 @@ def pool(result: EvaluationResult) -> list[Picture]:
         return []
     names, target = _names(result, model), result.target or "target"
     features, where = None, ""
-    if model.n_features_in_ > 1:
+    if native(model).n_inputs > 1:
         first, second = _most_used(model, 2)
         features, where = (first, second), ", over the two inputs it splits on most"
     now = Picture(

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-import numpy as np
 from numpy.typing import NDArray
 from river import base
 
 import sapwood
 from sapwood import _input, errors
-from sapwood._fitted import is_fitted, native
+from sapwood._fitted import fitted, is_fitted, learn_inputs, native
+from sapwood._input import Inputs
 from sapwood._parameters import CloudParameters, document
 from sapwood.river._columns import Columns, Floats
 
 if TYPE_CHECKING:
     import pandas as pd
+    from typing_extensions import Self
 
 Estimator = sapwood.DynamicTreeRegressor | sapwood.DynamicTreeClassifier
 
@@ -59,6 +61,42 @@ class DynamicTree(CloudParameters, base.Estimator):
         self._estimator: Any = None  # None before anything is learned
         self._has_warned = False
 
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> Self:
+        """Go on with what a Sapwood estimator has learned, such as one that :func:`sapwood.load` returned.
+
+        Parameters
+        ----------
+        estimator : sapwood.DynamicTreeRegressor or sapwood.DynamicTreeClassifier
+            Started from a table or a stream, so that it knows its columns by name. It is shared, not copied.
+
+        Examples
+        --------
+        >>> import sapwood
+        >>> from sapwood.river import DynamicTreeRegressor
+        >>> rows = [{"size": 1.0, "colour": "red"}, {"size": 2.0, "colour": "blue"}] * 10
+        >>> estimator = sapwood.DynamicTreeRegressor(random_state=0).fit(rows, [1.0, 2.0] * 10)
+        >>> model = DynamicTreeRegressor.from_estimator(estimator)
+        >>> bool(model.predict_one(rows[0]) == estimator.predict(rows[0])[0])
+        True
+        """
+        if not isinstance(estimator, cls._estimator_type):
+            raise TypeError(f"{cls.__name__} needs a fitted sapwood.{cls._estimator_type.__name__}, not {estimator!r}")
+        encoder = fitted(estimator).encoder
+        if encoder is None:
+            reason = "the estimator was started from an array, and river knows features by name. Fit it to a table."
+            raise errors.make("x-names", reason=reason)
+        seed = estimator.random_state
+        given = {**estimator.get_params(), "seed": seed if isinstance(seed, int) else None}
+        model = cls(**{name: given[name] for name in inspect.signature(cls).parameters if name in given})
+        model._columns = Columns(encoder.columns, encoder)
+        model._take(estimator)
+        return model
+
+    def _take(self, estimator: Any) -> None:
+        """Go on with this estimator."""
+        self._estimator = estimator
+
     # ---- inspection ----
 
     @property
@@ -75,38 +113,57 @@ class DynamicTree(CloudParameters, base.Estimator):
 
     def _learn_row(self, x: Mapping[Hashable, Any], y: NDArray[Any], weight: Floats) -> None:
         columns = self._columns_for(x)
-        row = columns.row(x)
-        if weight[0] == 0:
-            return
-        estimator = self._estimator_with(columns)
-        estimator.partial_fit(row, y, weight)
-        self._columns, self._estimator = columns, estimator
+        with self._growing(columns):
+            row = columns.row(x, grow=True)
+            if weight[0] == 0:
+                return
+            estimator = self._estimator_with(columns)
+            learn_inputs(estimator, Inputs(row, columns.encoder), y, weight)
+            self._columns, self._estimator = columns, estimator
 
     def _learn_table(self, X: pd.DataFrame, y: NDArray[Any], weight: Floats) -> None:
         if len(X) != len(y):
             raise errors.make("wrong-length", n_x=len(X), other="y", n_other=len(y))
-        columns = self._columns_for(X.columns)
-        rows, counts = columns.rows(X), weight > 0
-        if not counts.any():
-            return
-        estimator = self._estimator_with(columns)
-        rows, y, weight = np.ascontiguousarray(rows[counts]), y[counts], weight[counts]
-        # An estimator chooses its bank by the classes in its first batch, but here batching must not affect the model.
-        first = 0 if is_fitted(estimator) else 1
-        for part in (slice(0, first), slice(first, None)):
-            if len(y[part]):
-                estimator.partial_fit(rows[part], y[part], weight[part])
-                self._columns, self._estimator = columns, estimator
+        columns = self._columns_for(X)
+        with self._growing(columns):
+            counts = weight > 0
+            columns.rows(X)  # rows of weight 0 must be readable, but bring no categories
+            if not counts.any():
+                return
+            rows = columns.rows(X[counts], grow=True)
+            estimator = self._estimator_with(columns)
+            y, weight = y[counts], weight[counts]
+            # An estimator chooses its bank by the classes in its first batch, but batching must not affect the model.
+            first = 0 if is_fitted(estimator) else 1
+            for part in (slice(0, first), slice(first, None)):
+                if len(y[part]):
+                    learn_inputs(estimator, Inputs(rows[part], columns.encoder), y[part], weight[part])
+                    self._columns, self._estimator = columns, estimator
 
-    def _columns_for(self, features: Iterable[Hashable]) -> Columns:
-        """Return the columns including these features."""
+    @contextmanager
+    def _growing(self, columns: Columns) -> Iterator[None]:
+        """Keep the categories that are added inside only if something is learned."""
+        mark, n_seen = None if columns.encoder is None else columns.encoder.mark(), self._n_seen
+        try:
+            yield
+        finally:
+            if mark is not None and columns.encoder is not None and self._n_seen == n_seen:
+                columns.encoder.rewind(mark)
+
+    @property
+    def _n_seen(self) -> tuple[int, int]:
+        """The number of rows learned, and by which estimator: one that replaces another begins anew."""
+        return (0, 0) if self._estimator is None else (id(self._estimator), self._estimator.n_seen_)
+
+    def _columns_for(self, rows: Mapping[Hashable, Any] | pd.DataFrame) -> Columns:
+        """Return the columns including the features of these rows."""
         if self.new_features not in ("grow", "ignore"):
             raise errors.make(
                 "unknown-option", name="new_features", value=self.new_features, allowed="'grow', 'ignore'"
             )
         if self._estimator is None or self.new_features == "grow":
-            return self._columns.extended(features)
-        fresh = self._columns.missing_from(features)
+            return self._columns.extended(rows)
+        fresh = self._columns.missing_from(rows)
         if fresh and not self._has_warned:
             self._has_warned = True
             names = ", ".join(map(repr, fresh))
@@ -120,18 +177,18 @@ class DynamicTree(CloudParameters, base.Estimator):
     def _estimator_with(self, columns: Columns) -> Any:
         """Return the estimator if it has these columns, otherwise a wider one fitted to its active observations."""
         old = self._estimator
-        if old is not None and old.n_features_in_ == columns.n_inputs:
+        if old is not None and native(old).n_inputs == columns.n_inputs:
             return old
         names = inspect.signature(self._estimator_type).parameters
         params = {name: getattr(self, name) for name in names if name != "random_state"}
         estimator = self._estimator_type(**params, random_state=self.seed)
         if old is not None:
             pool = old.active_
-            self._refit(estimator, columns.widened(pool.X), pool.y, pool.weight)
+            self._refit(estimator, Inputs(columns.widened(pool.X), columns.encoder), pool.y, pool.weight)
         return estimator
 
-    def _refit(self, estimator: Any, x: Floats, y: NDArray[Any], weight: Floats) -> None:
-        estimator.partial_fit(x, y, weight)
+    def _refit(self, estimator: Any, inputs: Inputs, y: NDArray[Any], weight: Floats) -> None:
+        learn_inputs(estimator, inputs, y, weight)
 
     # ---- river ----
 

@@ -12,6 +12,9 @@ from river import base
 
 import sapwood
 from sapwood import errors
+from sapwood._fitted import distribution_at, fitted, learn_inputs, with_labels
+from sapwood._input import Inputs
+from sapwood._labels import LabelBook
 from sapwood._options import Auto, ClassDiscard, ClassLeaf
 from sapwood.errors import InputError
 from sapwood.river._base import DynamicTree, document_adapter, weights
@@ -31,8 +34,8 @@ class DynamicTreeClassifier(DynamicTree, base.MiniBatchClassifier):
 
     A label is anything hashable, and new ones may appear at any time. Each feature is a column; a feature that is
     absent, None or NaN is a missing value. When a new feature appears, the model is refitted with one more column to
-    its active observations (at the start of a stream, that is all of them); retired ones are lost. Text features are
-    refused: put ``river.preprocessing.OneHotEncoder()`` before the model.
+    its active observations (at the start of a stream, that is all of them); retired ones are lost. Text, booleans and
+    dates need no encoder before the model; what a feature is, is decided by its first value.
 
     Parameters
     ----------
@@ -59,6 +62,23 @@ class DynamicTreeClassifier(DynamicTree, base.MiniBatchClassifier):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._code_of: dict[Hashable, int] = {}
+
+    @property
+    def estimator(self) -> Any:
+        """The Sapwood estimator, for probabilities of tables, the active pool, trees and saving.
+
+        Its classes are the labels if these are all text, or all whole numbers or booleans; otherwise their positions in
+        `labels`. None before anything is learned.
+        """
+        if self._estimator is None:
+            return None
+        return with_labels(self._estimator, _book_of(list(self._code_of)))
+
+    def _take(self, estimator: Any) -> None:
+        book = fitted(estimator).book
+        self._code_of = {label: code for code, label in enumerate(book.class_of_code.tolist())}
+        codes = np.arange(len(book))
+        self._estimator = with_labels(estimator, LabelBook(codes, codes))
 
     @property
     def _multiclass(self) -> bool:
@@ -114,12 +134,12 @@ class DynamicTreeClassifier(DynamicTree, base.MiniBatchClassifier):
 
     def _proba(self, rows: Floats) -> Floats:
         # Rounding may push a probability above 1, and some of river's metrics take the logarithm of 1 - p.
-        proba: Floats = np.minimum(self._estimator.predict_proba(rows), 1.0)
+        proba: Floats = np.minimum(distribution_at(self._estimator, rows).proba(), 1.0)
         return proba
 
-    def _refit(self, estimator: Any, x: Floats, y: NDArray[Any], weight: Floats) -> None:
+    def _refit(self, estimator: Any, inputs: Inputs, y: NDArray[Any], weight: Floats) -> None:
         # Labels without active observations are still labels.
-        estimator.partial_fit(x, y, weight, classes=list(self._code_of.values()))
+        learn_inputs(estimator, inputs, y, weight, classes=list(self._code_of.values()))
 
     def _encode(
         self, labels: Sequence[Any] | pd.Series, weight: Floats
@@ -145,3 +165,12 @@ class DynamicTreeClassifier(DynamicTree, base.MiniBatchClassifier):
         """Keep the labels whose rows were learned: all of them, unless learning was interrupted."""
         n_known = 0 if self._estimator is None else len(self._estimator.classes_)
         self._code_of = dict(list(code_of.items())[:n_known])
+
+
+def _book_of(labels: list[Hashable]) -> LabelBook:
+    """Return the labels as classes of an estimator, or their codes if an estimator could not have such classes."""
+    codes = np.arange(len(labels))
+    alike = {type(label) for label in labels}
+    if len(alike) > 1 or not alike <= {str, int, bool}:
+        return LabelBook(codes, codes)
+    return LabelBook.empty().meet(np.array(labels))[0]

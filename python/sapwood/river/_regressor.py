@@ -11,6 +11,7 @@ from river import base
 
 import sapwood
 from sapwood import _input
+from sapwood._fitted import distribution_at
 from sapwood._options import Auto, Division, RegressionDiscard, RegressionLeaf
 from sapwood.river._base import DynamicTree, document_adapter, weights
 
@@ -25,7 +26,8 @@ class DynamicTreeRegressor(DynamicTree, base.MiniBatchRegressor):
 
     Each feature is a column; a feature that is absent, None or NaN is a missing value. When a new feature appears, the
     model is refitted with one more column to its active observations (at the start of a stream, that is all of them);
-    retired ones are lost. Text is refused: put ``river.preprocessing.OneHotEncoder()`` before the model.
+    retired ones are lost. Text, booleans and dates need no encoder before the model; what a feature is, is decided by
+    its first value.
 
     Parameters
     ----------
@@ -42,7 +44,8 @@ class DynamicTreeRegressor(DynamicTree, base.MiniBatchRegressor):
 
     The underlying estimator offers everything else, such as intervals:
 
-    >>> lower, upper = model["DynamicTreeRegressor"].estimator.predict_dist([[0.0] * 6]).interval(0.9)
+    >>> estimator = model["DynamicTreeRegressor"].estimator
+    >>> lower, upper = estimator.predict_dist(dict.fromkeys(estimator.feature_names_in_, 0.0)).interval(0.9)
     >>> bool(lower[0] < upper[0])
     True
     """
@@ -61,7 +64,7 @@ class DynamicTreeRegressor(DynamicTree, base.MiniBatchRegressor):
         """Expected target at x; 0.0 before anything is learned."""
         if self._estimator is None:
             return 0.0
-        return float(self._estimator.predict(self._columns.row(x))[0])
+        return float(distribution_at(self._estimator, self._columns.row(x)).mean()[0])
 
     def learn_many(self, X: pd.DataFrame, y: pd.Series, w: float | pd.Series = 1.0) -> None:
         """Learn the rows of a table in order, with the same result as `learn_one` for each."""
@@ -75,4 +78,4 @@ class DynamicTreeRegressor(DynamicTree, base.MiniBatchRegressor):
 
         if self._estimator is None:
             return pd.Series(0.0, index=X.index)
-        return pd.Series(self._estimator.predict(self._columns.rows(X)), index=X.index)
+        return pd.Series(distribution_at(self._estimator, self._columns.rows(X)).mean(), index=X.index)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sapwood._base import DynamicTreeEstimator
 from sapwood._core import Model
@@ -14,6 +12,7 @@ from sapwood._fitted import FittedState, fitted, is_fitted, native, new_model, s
 from sapwood._labels import LabelBook
 from sapwood._options import Task
 from sapwood._seeds import threads_from
+from sapwood.encoding.encoder import Encoder
 from sapwood.metrics import ClassForecast, RegressionForecast
 from sapwood.prequential.learners.learner import Floats, LearnerForecast
 
@@ -39,13 +38,13 @@ class EngineLearner:
     def n_classes(self) -> int:
         return self._model.n_classes
 
-    def start(self, n_inputs: int, names: NDArray[Any] | None, book: LabelBook) -> None:
+    def start(self, n_inputs: int, encoder: Encoder | None, target: str | None, book: LabelBook) -> None:
         """Start the estimator unless it has learned before. Every class in `book` gets a prior probability."""
         self._book = book
         if not is_fitted(self._estimator):
             model = new_model(self._estimator, n_inputs, len(book), len(book))
             labels = book if self.task == "classification" else None
-            set_fitted(self._estimator, FittedState(model, labels, names))
+            set_fitted(self._estimator, FittedState(model, labels, encoder, target))
         elif len(book) > self.n_classes:
             self._add_classes(len(book))
 
