@@ -153,8 +153,8 @@ impl Model {
         let wanted = Wanted { levels, pit, crps };
         let mut bank = self.lock(py);
         let bank = Arc::make_mut(&mut bank);
-        let inner = interruptible(py, |go_on| bank.forecast_then_learn(run, &wanted, n_threads, go_on))?;
-        Ok(Forecast { inner, n_levels: wanted.levels.len(), n_classes: bank.n_classes(), n_members: bank.n_members() })
+        let forecast = interruptible(py, |go_on| bank.forecast_then_learn(run, &wanted, n_threads, go_on))?;
+        Ok(Forecast::new(forecast, wanted.levels.len(), bank.n_classes(), bank.n_members()))
     }
 
     fn predictive(&self, py: Python, x: PyReadonlyArray2<f64>) -> PyResult<Predictive> {
@@ -214,7 +214,7 @@ impl Model {
         let bank = self.lock(py);
         let member = bank.member(member).map_err(to_python)?;
         let none = Error::NoParticle { particle, n_particles: member.n_particles() };
-        Ok(TreeDump::new(member.tree(particle).ok_or_else(|| to_python(none))?))
+        Ok(TreeDump::new(&member.tree(particle).ok_or_else(|| to_python(none))?))
     }
 
     fn split_use<'py>(&self, py: Python<'py>, member: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {

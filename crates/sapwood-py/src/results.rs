@@ -1,7 +1,9 @@
 //! Small immutable results; every attribute access returns a new array.
 
+use std::convert::Infallible;
+
 use numpy::ndarray::Array2;
-use numpy::{IntoPyArray, PyArray1, PyArray2};
+use numpy::{Element, IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use sapwood::bank::{self, Member};
 use sapwood::cloud::TreeNode;
@@ -11,127 +13,109 @@ pub fn table<'py>(py: Python<'py>, values: Vec<f64>, n_rows: usize, n_columns: u
     Array2::from_shape_vec((n_rows, n_columns), values).expect("as many values as rows times columns").into_pyarray(py)
 }
 
-/// One-step-ahead forecasts of a run, one row each.
-#[pyclass(frozen, module = "sapwood._core")]
-pub struct Forecast {
-    pub inner: bank::Forecast,
-    pub n_levels: usize,
-    pub n_classes: usize,
-    pub n_members: usize,
+/// An attribute that Python reads as a one-dimensional array.
+struct Column<T>(Vec<T>);
+
+impl<'py, T: Element> IntoPyObject<'py> for &Column<T> {
+    type Target = PyArray1<T>;
+    type Output = Bound<'py, PyArray1<T>>;
+    type Error = Infallible;
+
+    fn into_pyobject(self, py: Python<'py>) -> Result<Self::Output, Infallible> {
+        Ok(PyArray1::from_slice(py, &self.0))
+    }
 }
 
-#[pymethods]
+/// An attribute that Python reads as a two-dimensional array.
+struct Table {
+    values: Vec<f64>,
+    n_rows: usize,
+    n_columns: usize,
+}
+
+impl<'py> IntoPyObject<'py> for &Table {
+    type Target = PyArray2<f64>;
+    type Output = Bound<'py, PyArray2<f64>>;
+    type Error = Infallible;
+
+    fn into_pyobject(self, py: Python<'py>) -> Result<Self::Output, Infallible> {
+        Ok(table(py, self.values.clone(), self.n_rows, self.n_columns))
+    }
+}
+
+/// A column with one entry per item.
+fn column<I, T>(items: &[I], value: impl Fn(&I) -> T) -> Column<T> {
+    Column(items.iter().map(value).collect())
+}
+
+/// One-step-ahead forecasts of a run, one row each.
+#[pyclass(frozen, get_all, module = "sapwood._core")]
+pub struct Forecast {
+    mean: Column<f64>,
+    var: Column<f64>,
+    epistemic: Column<f64>,
+    pit: Column<f64>,
+    crps: Column<f64>,
+    ln_density: Column<f64>,
+    quantiles: Table,
+    proba: Table,
+    weights: Table,
+}
+
 impl Forecast {
-    #[getter]
-    fn mean<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.inner.mean)
-    }
-
-    #[getter]
-    fn var<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.inner.variance)
-    }
-
-    #[getter]
-    fn epistemic<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.inner.epistemic)
-    }
-
-    #[getter]
-    fn pit<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.inner.pit)
-    }
-
-    #[getter]
-    fn crps<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.inner.crps)
-    }
-
-    #[getter]
-    fn ln_density<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.inner.ln_density)
-    }
-
-    #[getter]
-    fn quantiles<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        let n_rows = self.inner.ln_density.len();
-        let n_levels = if self.inner.quantiles.is_empty() { 0 } else { self.n_levels };
-        table(py, self.inner.quantiles.clone(), n_rows, n_levels)
-    }
-
-    #[getter]
-    fn proba<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        table(py, self.inner.proba.clone(), self.inner.ln_density.len(), self.n_classes)
-    }
-
-    #[getter]
-    fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        table(py, self.inner.weights.clone(), self.inner.ln_density.len(), self.n_members)
+    pub fn new(forecast: bank::Forecast, n_levels: usize, n_classes: usize, n_members: usize) -> Self {
+        let bank::Forecast { mean, variance, epistemic, quantiles, pit, crps, proba, ln_density, weights } = forecast;
+        let n_rows = ln_density.len();
+        // Classification has no quantiles, whatever levels were asked for.
+        let n_levels = if quantiles.is_empty() { 0 } else { n_levels };
+        let table = |values, n_columns| Table { values, n_rows, n_columns };
+        Self {
+            mean: Column(mean),
+            var: Column(variance),
+            epistemic: Column(epistemic),
+            pit: Column(pit),
+            crps: Column(crps),
+            ln_density: Column(ln_density),
+            quantiles: table(quantiles, n_levels),
+            proba: table(proba, n_classes),
+            weights: table(weights, n_members),
+        }
     }
 }
 
 /// The active pool of one member, oldest point first.
-#[pyclass(frozen, module = "sapwood._core")]
+#[pyclass(frozen, get_all, module = "sapwood._core")]
 pub struct ActivePool {
-    x: Vec<f64>,
-    n_columns: usize,
-    y: Vec<f64>,
-    weight: Vec<f64>,
-    age: Vec<u64>,
-    score: Vec<f64>,
+    x: Table,
+    y: Column<f64>,
+    weight: Column<f64>,
+    age: Column<u64>,
+    score: Column<f64>,
 }
 
 impl ActivePool {
     pub fn new(member: &dyn Member, n_inputs: usize) -> Self {
         let points = member.active();
+        let values = points.iter().flat_map(|point| point.x.iter().copied()).collect();
         Self {
-            x: points.iter().flat_map(|point| point.x.iter().copied()).collect(),
-            n_columns: n_inputs + member.lags(),
-            y: points.iter().map(|point| point.y).collect(),
-            weight: points.iter().map(|point| point.weight).collect(),
-            age: points.iter().map(|point| point.age).collect(),
-            score: points.iter().map(|point| point.score).collect(),
+            x: Table { values, n_rows: points.len(), n_columns: n_inputs + member.lags() },
+            y: column(&points, |point| point.y),
+            weight: column(&points, |point| point.weight),
+            age: column(&points, |point| point.age),
+            score: column(&points, |point| point.score),
         }
     }
 }
 
-#[pymethods]
-impl ActivePool {
-    #[getter]
-    fn x<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        table(py, self.x.clone(), self.y.len(), self.n_columns)
-    }
-
-    #[getter]
-    fn y<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.y)
-    }
-
-    #[getter]
-    fn weight<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.weight)
-    }
-
-    #[getter]
-    fn age<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
-        PyArray1::from_slice(py, &self.age)
-    }
-
-    #[getter]
-    fn score<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.score)
-    }
-}
-
 /// One entry per particle of a cloud.
-#[pyclass(frozen, module = "sapwood._core")]
+#[pyclass(frozen, get_all, module = "sapwood._core")]
 pub struct TreeStats {
     n_distinct: usize,
-    height: Vec<u32>,
-    n_leaves: Vec<u32>,
-    active_per_leaf: Vec<f64>,
-    retired_per_leaf: Vec<f64>,
-    forgetting: Vec<f64>,
+    height: Column<u32>,
+    n_leaves: Column<u32>,
+    active_per_leaf: Column<f64>,
+    retired_per_leaf: Column<f64>,
+    forgetting: Column<f64>,
 }
 
 impl TreeStats {
@@ -139,107 +123,43 @@ impl TreeStats {
         let particles = member.particle_stats();
         Self {
             n_distinct: member.n_distinct_trees(),
-            height: particles.iter().map(|p| p.height).collect(),
-            n_leaves: particles.iter().map(|p| p.n_leaves).collect(),
-            active_per_leaf: particles.iter().map(|p| p.active_per_leaf).collect(),
-            retired_per_leaf: particles.iter().map(|p| p.retired_per_leaf).collect(),
-            forgetting: particles.iter().map(|p| p.forgetting).collect(),
+            height: column(&particles, |particle| particle.height),
+            n_leaves: column(&particles, |particle| particle.n_leaves),
+            active_per_leaf: column(&particles, |particle| particle.active_per_leaf),
+            retired_per_leaf: column(&particles, |particle| particle.retired_per_leaf),
+            forgetting: column(&particles, |particle| particle.forgetting),
         }
     }
 }
 
-#[pymethods]
-impl TreeStats {
-    #[getter]
-    fn n_distinct(&self) -> usize {
-        self.n_distinct
-    }
-
-    #[getter]
-    fn height<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        PyArray1::from_slice(py, &self.height)
-    }
-
-    #[getter]
-    fn n_leaves<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        PyArray1::from_slice(py, &self.n_leaves)
-    }
-
-    #[getter]
-    fn active_per_leaf<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.active_per_leaf)
-    }
-
-    #[getter]
-    fn retired_per_leaf<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.retired_per_leaf)
-    }
-
-    #[getter]
-    fn forgetting<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.forgetting)
-    }
-}
-
 /// One tree in preorder. Leaves have `split_dim` -1.
-#[pyclass(frozen, module = "sapwood._core")]
+#[pyclass(frozen, get_all, module = "sapwood._core")]
 pub struct TreeDump {
-    nodes: Vec<TreeNode>,
-    n_values: usize,
+    split_dim: Column<i64>,
+    cut: Column<f64>,
+    nan_left: Column<bool>,
+    left: Column<i64>,
+    right: Column<i64>,
+    n_active: Column<f64>,
+    n_retired: Column<f64>,
+    value: Table,
 }
 
 impl TreeDump {
-    pub fn new(nodes: Vec<TreeNode>) -> Self {
-        let n_values = nodes.iter().map(|node| node.value.len()).max().unwrap_or(0);
-        Self { nodes, n_values }
-    }
-
-    fn column<'py, T: numpy::Element>(&self, py: Python<'py>, f: impl Fn(&TreeNode) -> T) -> Bound<'py, PyArray1<T>> {
-        PyArray1::from_iter(py, self.nodes.iter().map(f))
-    }
-}
-
-#[pymethods]
-impl TreeDump {
-    #[getter]
-    fn split_dim<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        self.column(py, |node| node.split.map_or(-1, |(split, _, _)| i64::from(split.dim)))
-    }
-
-    #[getter]
-    fn cut<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.column(py, |node| node.split.map_or(f64::NAN, |(split, _, _)| split.cut))
-    }
-
-    #[getter]
-    fn nan_left<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
-        self.column(py, |node| node.split.is_some_and(|(split, _, _)| split.nan_left))
-    }
-
-    #[getter]
-    fn left<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        self.column(py, |node| node.split.map_or(-1, |(_, left, _)| left as i64))
-    }
-
-    #[getter]
-    fn right<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        self.column(py, |node| node.split.map_or(-1, |(_, _, right)| right as i64))
-    }
-
-    #[getter]
-    fn n_active<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.column(py, |node| node.n_active)
-    }
-
-    #[getter]
-    fn n_retired<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.column(py, |node| node.n_retired)
-    }
-
-    #[getter]
-    fn value<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+    pub fn new(nodes: &[TreeNode]) -> Self {
+        let n_columns = nodes.iter().map(|node| node.value.len()).max().unwrap_or(0);
+        // Splits have no value.
         let value = |node: &TreeNode, ix: usize| node.value.get(ix).copied().unwrap_or(f64::NAN);
-        let values = self.nodes.iter().flat_map(|node| (0..self.n_values).map(move |ix| value(node, ix))).collect();
-        table(py, values, self.nodes.len(), self.n_values)
+        let values = nodes.iter().flat_map(|node| (0..n_columns).map(move |ix| value(node, ix))).collect();
+        Self {
+            split_dim: column(nodes, |node| node.split.map_or(-1, |(split, _, _)| i64::from(split.dim))),
+            cut: column(nodes, |node| node.split.map_or(f64::NAN, |(split, _, _)| split.cut)),
+            nan_left: column(nodes, |node| node.split.is_some_and(|(split, _, _)| split.nan_left)),
+            left: column(nodes, |node| node.split.map_or(-1, |(_, left, _)| left as i64)),
+            right: column(nodes, |node| node.split.map_or(-1, |(_, _, right)| right as i64)),
+            n_active: column(nodes, |node| node.n_active),
+            n_retired: column(nodes, |node| node.n_retired),
+            value: Table { values, n_rows: nodes.len(), n_columns },
+        }
     }
 }

@@ -171,12 +171,8 @@ impl Filter for Engine {
                 let member = bank.member(0).expect("one member");
                 (0..member.n_particles()).map(|ix| rebuild(&member.tree(ix).expect("a particle"), 0)).collect()
             }
-            Self::Numbers(cloud) => {
-                (0..cloud.n_particles() as usize).map(|ix| rebuild(&cloud.tree(ix, |_, _| Vec::new()).expect("a particle"), 0)).collect()
-            }
-            Self::Regions(cloud) => {
-                (0..cloud.n_particles() as usize).map(|ix| rebuild(&cloud.tree(ix, |_, _| Vec::new()).expect("a particle"), 0)).collect()
-            }
+            Self::Numbers(cloud) => (0..cloud.n_particles() as usize).map(|ix| rebuild(&cloud.tree(ix).expect("a particle"), 0)).collect(),
+            Self::Regions(cloud) => (0..cloud.n_particles() as usize).map(|ix| rebuild(&cloud.tree(ix).expect("a particle"), 0)).collect(),
         }
     }
 

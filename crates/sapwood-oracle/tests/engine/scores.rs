@@ -77,7 +77,7 @@ fn alc_scores_are_expected_reductions_of_variance() {
         cloud.observe(&x, y, 1.0);
         points.push((x, y));
     }
-    let trees: Vec<_> = (0..40).map(|ix| rebuild(&cloud.tree(ix, |_, _| Vec::new()).expect("a particle"), 0)).collect();
+    let trees: Vec<_> = (0..40).map(|ix| rebuild(&cloud.tree(ix).expect("a particle"), 0)).collect();
     assert!(trees.iter().any(|tree| tree.leaves().len() > 1), "every tree is a lone root");
     let row = |(x, y): &Point| Row { z: vec![1.0, x[0], x[1]], y: *y, weight: 1.0 };
     let (lower, upper) = range(&points);

@@ -1,7 +1,7 @@
 //! Read-only views of a cloud.
 
 use super::Cloud;
-use crate::leaf::{ClassificationLeaf, Discriminant, DiscriminantFit, Gaussian, GaussianFit, LeafModel, RegressionLeaf};
+use crate::leaf::{ClassificationLeaf, LeafModel};
 use crate::tree::{Branch, LeafNode, NodeId};
 
 /// A point of the active pool.
@@ -33,7 +33,7 @@ pub struct TreeNode {
     pub split: Option<(crate::split::Split, usize, usize)>,
     pub n_active: f64,
     pub n_retired: f64,
-    /// A leaf's prediction: the mean at its centre, or its class probabilities.
+    /// A leaf's prediction; see [`LeafModel::value_at_centre`].
     pub value: Vec<f64>,
 }
 
@@ -149,29 +149,35 @@ impl<M: LeafModel> Cloud<M> {
         used
     }
 
-    /// The tree of one particle. `value` gives the prediction of a leaf.
-    pub fn tree(&self, particle: usize, value: impl Fn(&Self, &LeafNode<M::Fit>) -> Vec<f64>) -> Option<Vec<TreeNode>> {
+    /// The tree of one particle.
+    pub fn tree(&self, particle: usize) -> Option<Vec<TreeNode>> {
         let mut first = 0;
         let tree = self.trees.iter().find(|tree| {
             first += tree.n_copies as usize;
             particle < first
         })?;
         let mut nodes = Vec::new();
-        self.dump(tree.root, &value, &mut nodes);
+        self.dump(tree.root, &mut nodes);
         Some(nodes)
     }
 
-    fn dump(&self, node: NodeId, value: &impl Fn(&Self, &LeafNode<M::Fit>) -> Vec<f64>, nodes: &mut Vec<TreeNode>) -> usize {
+    fn leaf_value(&self, leaf: &LeafNode<M::Fit>) -> Vec<f64> {
+        let mut total = Vec::new();
+        leaf.total(&mut total);
+        self.with_fit(leaf, |fit| self.model.value_at_centre(fit, &total, &leaf.origin))
+    }
+
+    fn dump(&self, node: NodeId, nodes: &mut Vec<TreeNode>) -> usize {
         let at = nodes.len();
         if node.is_leaf() {
             let leaf = self.forest.leaf(node.ix());
             let (n_active, n_retired) = (leaf.n_active() as f64, leaf.n_retired());
-            nodes.push(TreeNode { split: None, n_active, n_retired, value: value(self, leaf) });
+            nodes.push(TreeNode { split: None, n_active, n_retired, value: self.leaf_value(leaf) });
         } else {
             let &Branch { split, left, right } = self.forest.branch(node.ix());
             nodes.push(TreeNode { split: None, n_active: 0.0, n_retired: 0.0, value: Vec::new() });
-            let left = self.dump(left, value, nodes);
-            let right = self.dump(right, value, nodes);
+            let left = self.dump(left, nodes);
+            let right = self.dump(right, nodes);
             nodes[at].split = Some((split, left, right));
             nodes[at].n_active = nodes[left].n_active + nodes[right].n_active;
             nodes[at].n_retired = nodes[left].n_retired + nodes[right].n_retired;
@@ -180,27 +186,8 @@ impl<M: LeafModel> Cloud<M> {
     }
 }
 
-impl Cloud<Gaussian> {
-    /// A regression leaf's posterior mean at the mean of its inputs.
-    pub fn mean_at_centre(&self, leaf: &LeafNode<GaussianFit>) -> f64 {
-        let mut total = Vec::new();
-        leaf.total(&mut total);
-        let point = self.model.centre_of(&total, &leaf.origin);
-        self.with_fit(leaf, |fit| self.model.student_t(fit, &leaf.origin, &point).location)
-    }
-}
-
 /// Queries of clouds with classification leaves.
 impl<M: ClassificationLeaf> Cloud<M> {
-    /// A classification leaf's probabilities at an encoded point.
-    pub(crate) fn leaf_probabilities(&self, leaf: &LeafNode<M::Fit>, point: &[f64]) -> Vec<f64> {
-        let mut total = Vec::new();
-        leaf.total(&mut total);
-        let mut proba = vec![0.0; self.model.n_classes()];
-        self.with_fit(leaf, |fit| self.model.add_class_probabilities(fit, &total, &leaf.origin, point, 1.0, &mut proba));
-        proba
-    }
-
     pub fn n_classes(&self) -> usize {
         self.model.n_classes()
     }
@@ -218,14 +205,5 @@ impl<M: ClassificationLeaf> Cloud<M> {
             leaf.invalidate();
         });
         self.rebuild_point_stats();
-    }
-}
-
-impl Cloud<Discriminant> {
-    /// A discriminant leaf's probabilities at the mean of its inputs.
-    pub fn probabilities_at_centre(&self, leaf: &LeafNode<DiscriminantFit>) -> Vec<f64> {
-        let mut total = Vec::new();
-        leaf.total(&mut total);
-        self.leaf_probabilities(leaf, &self.model.centre_of(&total, &leaf.origin))
     }
 }

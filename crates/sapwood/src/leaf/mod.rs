@@ -168,6 +168,8 @@ pub trait LeafModel: Clone + Send + Sync {
     fn evidence_predicts(&self) -> bool;
     /// `ln` of the predictive density (or probability) of a point that counts `weight` times.
     fn ln_predictive(&self, fit: &Self::Fit, total: &[f64], origin: &[f64], point: &[f64], weight: f64) -> f64;
+    /// The prediction that stands for a leaf in a printed tree: the mean or the class probabilities, at the mean of its inputs.
+    fn value_at_centre(&self, fit: &Self::Fit, total: &[f64], origin: &[f64]) -> Vec<f64>;
     /// The score of each point by which active discarding ranks them, appended to `out`: ALC over `bounds` for regression, class entropy for
     /// classification.
     fn discard_scores(&self, fit: &Self::Fit, total: &[f64], origin: &[f64], bounds: &Bounds, points: EncodedPoints, out: &mut Vec<f64>);

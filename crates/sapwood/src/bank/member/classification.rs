@@ -7,13 +7,29 @@ use crate::cloud::Cloud;
 use crate::cloud::ForecastScratch;
 use crate::config::{CloudConfig, Leaf, Named, Task};
 use crate::error::Result;
-use crate::leaf::{Covariance, Discriminant, Multinomial};
+use crate::leaf::{ClassificationLeaf, Covariance, Discriminant, Multinomial};
 
-#[derive(Clone, Debug)]
-pub enum ClassificationMember {
-    Multinomial(Cloud<Multinomial>),
-    Discriminant(Cloud<Discriminant>),
-    LastLabel(LastLabel),
+/// What a classification bank needs of a member besides learning.
+pub trait PredictsClass: Member {
+    fn n_classes(&self) -> usize;
+
+    /// Allow labels up to `n_classes - 1`.
+    fn add_classes(&mut self, n_classes: usize);
+
+    /// Bring the posteriors up to date that a prediction at `x` reads.
+    fn refresh_fits_at(&mut self, _x: &[f64]) {}
+
+    /// Add the class probabilities at `x`, scaled by `weight`.
+    fn add_class_probabilities(&self, x: &[f64], weight: f64, scratch: &mut ForecastScratch, out: &mut [f64]);
+}
+
+member_enum! {
+    #[derive(Clone, Debug)]
+    ClassificationMember: PredictsClass {
+        Multinomial(Cloud<Multinomial>),
+        Discriminant(Cloud<Discriminant>),
+        LastLabel(LastLabel),
+    }
 }
 
 impl ClassificationMember {
@@ -28,48 +44,12 @@ impl ClassificationMember {
         }
     }
 
-    /// The member on its own, for use outside a bank.
-    pub fn into_member(self) -> Box<dyn Member> {
-        match self {
-            Self::Multinomial(cloud) => Box::new(cloud),
-            Self::Discriminant(cloud) => Box::new(cloud),
-            Self::LastLabel(member) => Box::new(member),
-        }
-    }
-
-    fn n_classes(&self) -> usize {
-        match self {
-            Self::Multinomial(cloud) => cloud.n_classes(),
-            Self::Discriminant(cloud) => cloud.n_classes(),
-            Self::LastLabel(member) => member.n_classes(),
-        }
-    }
-
-    /// Allow labels up to `n_classes - 1`.
     pub fn add_classes(&mut self, n_classes: usize) {
-        match self {
-            Self::Multinomial(cloud) => cloud.add_classes(n_classes),
-            Self::Discriminant(cloud) => cloud.add_classes(n_classes),
-            Self::LastLabel(member) => member.add_classes(n_classes),
-        }
+        self.get_mut().add_classes(n_classes);
     }
 
-    /// Add the class probabilities at `x`, scaled by `weight`.
     pub fn add_class_probabilities(&self, x: &[f64], weight: f64, scratch: &mut ForecastScratch, out: &mut [f64]) {
-        match self {
-            Self::Multinomial(cloud) => cloud.add_class_probabilities(x, weight, scratch, out),
-            Self::Discriminant(cloud) => cloud.add_class_probabilities(x, weight, scratch, out),
-            Self::LastLabel(member) => member.add_class_probabilities(x, weight, out),
-        }
-    }
-
-    /// Bring the posteriors of the leaves at `x` up to date.
-    fn refresh_fits_at(&mut self, x: &[f64]) {
-        match self {
-            Self::Multinomial(cloud) => cloud.refresh_fits_at(x),
-            Self::Discriminant(cloud) => cloud.refresh_fits_at(x),
-            Self::LastLabel(_) => {}
-        }
+        self.get().add_class_probabilities(x, weight, scratch, out);
     }
 }
 
@@ -85,29 +65,54 @@ fn new_cloud(config: &CloudConfig, n_inputs: usize, n_classes: usize, seed: u64)
     Ok(ClassificationMember::Discriminant(Cloud::new(settings, model, seed)))
 }
 
+impl<M: ClassificationLeaf> PredictsClass for Cloud<M> {
+    fn n_classes(&self) -> usize {
+        self.n_classes()
+    }
+
+    fn add_classes(&mut self, n_classes: usize) {
+        self.add_classes(n_classes);
+    }
+
+    fn refresh_fits_at(&mut self, x: &[f64]) {
+        self.refresh_fits_at(x);
+    }
+
+    fn add_class_probabilities(&self, x: &[f64], weight: f64, scratch: &mut ForecastScratch, out: &mut [f64]) {
+        self.add_class_probabilities(x, weight, scratch, out);
+    }
+}
+
+impl PredictsClass for LastLabel {
+    fn n_classes(&self) -> usize {
+        self.n_classes()
+    }
+
+    fn add_classes(&mut self, n_classes: usize) {
+        self.add_classes(n_classes);
+    }
+
+    fn add_class_probabilities(&self, x: &[f64], weight: f64, _scratch: &mut ForecastScratch, out: &mut [f64]) {
+        self.add_class_probabilities(x, weight, out);
+    }
+}
+
 impl Forecaster for ClassificationMember {
     type Forecast = ClassProbabilities;
 
     fn member(&self) -> &dyn Member {
-        match self {
-            Self::Multinomial(cloud) => cloud,
-            Self::Discriminant(cloud) => cloud,
-            Self::LastLabel(member) => member,
-        }
+        self.get()
     }
 
     fn member_mut(&mut self) -> &mut dyn Member {
-        match self {
-            Self::Multinomial(cloud) => cloud,
-            Self::Discriminant(cloud) => cloud,
-            Self::LastLabel(member) => member,
-        }
+        self.get_mut()
     }
 
     fn forecast(&mut self, x: &[f64], scratch: &mut ForecastScratch) -> ClassProbabilities {
-        self.refresh_fits_at(x);
-        let mut probabilities = vec![0.0; self.n_classes()];
-        self.add_class_probabilities(x, 1.0, scratch, &mut probabilities);
+        let member = self.get_mut();
+        member.refresh_fits_at(x);
+        let mut probabilities = vec![0.0; member.n_classes()];
+        member.add_class_probabilities(x, 1.0, scratch, &mut probabilities);
         ClassProbabilities(probabilities)
     }
 }

@@ -1,5 +1,36 @@
 //! Members of a bank, one type per task: a cloud or a trivial member.
 
+/// The members of one task as an enum: a variant per type, and what all of them have in common as a trait object.
+macro_rules! member_enum {
+    ($(#[$attribute:meta])* $name:ident: $common:ident { $($variant:ident($type:ty)),+ $(,)? }) => {
+        $(#[$attribute])*
+        pub enum $name {
+            $($variant($type)),+
+        }
+
+        impl $name {
+            fn get(&self) -> &dyn $common {
+                match self {
+                    $(Self::$variant(member) => member),+
+                }
+            }
+
+            fn get_mut(&mut self) -> &mut dyn $common {
+                match self {
+                    $(Self::$variant(member) => member),+
+                }
+            }
+
+            /// The member on its own, for use outside a bank.
+            pub fn into_member(self) -> Box<dyn Member> {
+                match self {
+                    $(Self::$variant(member) => Box::new(member)),+
+                }
+            }
+        }
+    };
+}
+
 mod classification;
 mod regression;
 
@@ -11,8 +42,7 @@ use super::trivial::TrivialKind;
 use crate::cloud::ForecastScratch;
 use crate::cloud::{ActivePoint, Cloud, ParticleStats, StepSizes, TreeNode};
 use crate::config::{CloudConfig, Task};
-use crate::leaf::{Discriminant, Gaussian, LeafModel, Multinomial};
-use crate::tree::LeafNode;
+use crate::leaf::LeafModel;
 
 /// Unchecked configuration of a member.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,30 +142,7 @@ pub trait Member: Send {
     }
 }
 
-/// The prediction of a leaf that represents it in a printed tree.
-trait LeafValue: LeafModel {
-    fn leaf_value(cloud: &Cloud<Self>, leaf: &LeafNode<Self::Fit>) -> Vec<f64>;
-}
-
-impl LeafValue for Gaussian {
-    fn leaf_value(cloud: &Cloud<Self>, leaf: &LeafNode<Self::Fit>) -> Vec<f64> {
-        vec![cloud.mean_at_centre(leaf)]
-    }
-}
-
-impl LeafValue for Multinomial {
-    fn leaf_value(cloud: &Cloud<Self>, leaf: &LeafNode<Self::Fit>) -> Vec<f64> {
-        cloud.leaf_probabilities(leaf, &[])
-    }
-}
-
-impl LeafValue for Discriminant {
-    fn leaf_value(cloud: &Cloud<Self>, leaf: &LeafNode<Self::Fit>) -> Vec<f64> {
-        cloud.probabilities_at_centre(leaf)
-    }
-}
-
-impl<M: LeafValue> Member for Cloud<M> {
+impl<M: LeafModel> Member for Cloud<M> {
     fn config(&self) -> MemberConfig {
         self.settings().config().clone().into()
     }
@@ -197,7 +204,7 @@ impl<M: LeafValue> Member for Cloud<M> {
     }
 
     fn tree(&self, particle: usize) -> Option<Vec<TreeNode>> {
-        self.tree(particle, M::leaf_value)
+        self.tree(particle)
     }
 }
 

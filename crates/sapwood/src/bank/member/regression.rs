@@ -1,7 +1,7 @@
 //! Members of a regression bank.
 
 use super::{Forecaster, Member, MemberConfig};
-use crate::bank::trivial::{LastValue, LeastSquares, Tracked, TrivialKind};
+use crate::bank::trivial::{LastValue, LeastSquares, PointForecast, Tracked, TrivialKind};
 use crate::cloud::Cloud;
 use crate::cloud::{ForecastScratch, RowWalk};
 use crate::config::{CloudConfig, Leaf, Named, Prior, Task};
@@ -9,12 +9,23 @@ use crate::error::Result;
 use crate::leaf::{Gaussian, GaussianPrior};
 use crate::predict::Mixture;
 
-#[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "a bank has a dozen members at most, and most are clouds")]
-pub enum RegressionMember {
-    Gaussian(Cloud<Gaussian>),
-    LastValue(Tracked<LastValue>),
-    LeastSquares(Tracked<LeastSquares>),
+/// What a regression bank needs of a member besides learning.
+pub trait PredictsNumber: Member {
+    /// The predictive at `x`. Posteriors computed on the way may be cached.
+    fn mixture(&mut self, x: &[f64], scratch: &mut ForecastScratch) -> Mixture;
+
+    /// Add the predictive at each row of `x`, scaled by `weight`, to that row's mixture.
+    fn add_components_of_rows(&self, x: &[f64], weight: f64, walk: &mut RowWalk, mixtures: &mut [Mixture]);
+}
+
+member_enum! {
+    #[derive(Clone, Debug)]
+    #[expect(clippy::large_enum_variant, reason = "a bank has a dozen members at most, and most are clouds")]
+    RegressionMember: PredictsNumber {
+        Gaussian(Cloud<Gaussian>),
+        LastValue(Tracked<LastValue>),
+        LeastSquares(Tracked<LeastSquares>),
+    }
 }
 
 impl RegressionMember {
@@ -30,23 +41,8 @@ impl RegressionMember {
         }
     }
 
-    /// The member on its own, for use outside a bank.
-    pub fn into_member(self) -> Box<dyn Member> {
-        match self {
-            Self::Gaussian(cloud) => Box::new(cloud),
-            Self::LastValue(member) => Box::new(member),
-            Self::LeastSquares(member) => Box::new(member),
-        }
-    }
-
-    /// Add the predictive at each row of `x`, scaled by `weight`, to that row's mixture.
     pub fn add_components_of_rows(&self, x: &[f64], weight: f64, walk: &mut RowWalk, mixtures: &mut [Mixture]) {
-        let rows = x.chunks(x.len() / mixtures.len());
-        match self {
-            Self::Gaussian(cloud) => cloud.add_components_of_rows(x, weight, walk, mixtures),
-            Self::LastValue(member) => rows.zip(mixtures).for_each(|(row, mixture)| mixture.push(weight, member.student_t(row))),
-            Self::LeastSquares(member) => rows.zip(mixtures).for_each(|(row, mixture)| mixture.push(weight, member.student_t(row))),
-        }
+        self.get().add_components_of_rows(x, weight, walk, mixtures);
     }
 }
 
@@ -62,35 +58,45 @@ fn new_cloud(config: &CloudConfig, n_inputs: usize, seed: u64) -> Result<Cloud<G
     Ok(Cloud::new(settings, model, seed))
 }
 
+impl PredictsNumber for Cloud<Gaussian> {
+    fn mixture(&mut self, x: &[f64], scratch: &mut ForecastScratch) -> Mixture {
+        let mut mixture = Mixture::default();
+        self.refresh_fits_at(x);
+        self.add_components(x, 1.0, scratch, &mut mixture);
+        mixture
+    }
+
+    fn add_components_of_rows(&self, x: &[f64], weight: f64, walk: &mut RowWalk, mixtures: &mut [Mixture]) {
+        self.add_components_of_rows(x, weight, walk, mixtures);
+    }
+}
+
+impl<P: PointForecast> PredictsNumber for Tracked<P> {
+    fn mixture(&mut self, x: &[f64], _scratch: &mut ForecastScratch) -> Mixture {
+        let mut mixture = Mixture::default();
+        mixture.push(1.0, self.student_t(x));
+        mixture
+    }
+
+    fn add_components_of_rows(&self, x: &[f64], weight: f64, _walk: &mut RowWalk, mixtures: &mut [Mixture]) {
+        for (row, mixture) in x.chunks(x.len() / mixtures.len()).zip(mixtures) {
+            mixture.push(weight, self.student_t(row));
+        }
+    }
+}
+
 impl Forecaster for RegressionMember {
     type Forecast = Mixture;
 
     fn member(&self) -> &dyn Member {
-        match self {
-            Self::Gaussian(cloud) => cloud,
-            Self::LastValue(member) => member,
-            Self::LeastSquares(member) => member,
-        }
+        self.get()
     }
 
     fn member_mut(&mut self) -> &mut dyn Member {
-        match self {
-            Self::Gaussian(cloud) => cloud,
-            Self::LastValue(member) => member,
-            Self::LeastSquares(member) => member,
-        }
+        self.get_mut()
     }
 
     fn forecast(&mut self, x: &[f64], scratch: &mut ForecastScratch) -> Mixture {
-        let mut mixture = Mixture::default();
-        match self {
-            Self::Gaussian(cloud) => {
-                cloud.refresh_fits_at(x);
-                cloud.add_components(x, 1.0, scratch, &mut mixture);
-            }
-            Self::LastValue(member) => mixture.push(1.0, member.student_t(x)),
-            Self::LeastSquares(member) => mixture.push(1.0, member.student_t(x)),
-        }
-        mixture
+        self.get_mut().mixture(x, scratch)
     }
 }

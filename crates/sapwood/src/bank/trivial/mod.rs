@@ -10,7 +10,7 @@ mod tracked;
 pub use last_label::LastLabel;
 pub use last_value::LastValue;
 pub use least_squares::LeastSquares;
-pub use tracked::Tracked;
+pub use tracked::{PointForecast, Tracked};
 
 use crate::config::{Named, Task, named};
 

@@ -109,7 +109,7 @@ impl Discriminant {
     }
 
     /// The mean of the inputs behind these statistics, as an encoded point of class 0.
-    pub(crate) fn centre_of(&self, total: &[f64], origin: &[f64]) -> Vec<f64> {
+    fn centre_of(&self, total: &[f64], origin: &[f64]) -> Vec<f64> {
         let offset = |i: usize| if n_points(total) > 0.0 { self.sum_of(total, i) / n_points(total) } else { 0.0 };
         std::iter::once(0.0).chain((0..origin.len()).map(|i| origin[i] + offset(i))).collect()
     }
@@ -310,6 +310,12 @@ impl LeafModel for Discriminant {
             return ln_probability;
         }
         self.counts.ln_repeated(self.counts_in(total), class, weight) + weight * (ln_probability - ln(alone))
+    }
+
+    fn value_at_centre(&self, fit: &DiscriminantFit, total: &[f64], origin: &[f64]) -> Vec<f64> {
+        let mut probabilities = vec![0.0; self.layout.n_classes];
+        self.add_class_probabilities(fit, total, origin, &self.centre_of(total, origin), 1.0, &mut probabilities);
+        probabilities
     }
 
     /// The entropy of the class frequencies, the same for all points: the rule ranks leaves, so the inputs of a point are ignored.

@@ -99,7 +99,7 @@ impl Gaussian {
     }
 
     /// The mean of the inputs behind these statistics, as an encoded point.
-    pub(crate) fn centre_of(&self, total: &[f64], origin: &[f64]) -> Vec<f64> {
+    fn centre_of(&self, total: &[f64], origin: &[f64]) -> Vec<f64> {
         let moments = Moments(total);
         let offset = |i: usize| if moments.n() > 0.0 { moments.mean(i) } else { 0.0 };
         (0..origin.len()).map(|i| origin[i] + offset(i)).collect()
@@ -295,6 +295,10 @@ impl LeafModel for Gaussian {
         ln_gamma(0.5 * (fit.df + weight))
             - ln_gamma(0.5 * fit.df)
             - 0.5 * (weight * LN_2PI + ln(growth) + weight * ln(0.5 * s) + (fit.df + weight) * libm::log1p(relative))
+    }
+
+    fn value_at_centre(&self, fit: &GaussianFit, total: &[f64], origin: &[f64]) -> Vec<f64> {
+        vec![self.student_t(fit, origin, &self.centre_of(total, origin)).location]
     }
 
     /// Active learning Cohn; see [`alc`].

@@ -248,6 +248,12 @@ impl LeafModel for Multinomial {
         self.ln_repeated(counts_in(total), class_of(point), weight)
     }
 
+    fn value_at_centre(&self, _fit: &(), total: &[f64], _origin: &[f64]) -> Vec<f64> {
+        let mut probabilities = vec![0.0; self.n_classes];
+        self.add_probabilities(counts_in(total), 1.0, &mut probabilities);
+        probabilities
+    }
+
     /// The entropy of the class probabilities, which is the same for all points of the leaf.
     fn discard_scores(&self, _fit: &(), total: &[f64], _origin: &[f64], _bounds: &Bounds, points: EncodedPoints, out: &mut Vec<f64>) {
         out.extend(std::iter::repeat_n(self.entropy_of(counts_in(total)), points.len()));
