@@ -12,7 +12,7 @@ import numpy as np
 from sapwood import _recommended, errors
 from sapwood._core import MemberConfig, option_names
 from sapwood._numbers import is_real, is_whole
-from sapwood._options import Auto, Division, Leaf, Task, TrivialMember
+from sapwood._options import Auto, Division, Leaf, Task
 from sapwood._parameters import CloudParameters
 from sapwood._recommended import Cloud
 
@@ -90,7 +90,7 @@ def recommended_clouds(leaf: Leaf | Auto, task: Task, n_inputs: int, n_classes: 
     return _recommended.classification(n_inputs, n_classes, lagged=lagged)
 
 
-def trivial_members(task: Task, n_classes: int) -> tuple[TrivialMember, ...]:
+def trivial_members(task: Task, n_classes: int) -> tuple[str, ...]:
     """What a bank also holds where the last target is known: forecasts that cost nothing and are often hard to beat.
 
     On smooth series the last value and a line through it; on labels that take turns the label that usually comes next.

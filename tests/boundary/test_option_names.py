@@ -57,7 +57,6 @@ def test_names_of_a_task_are_those_that_its_models_take(task: str) -> None:
         (_options.Prior, "prior", None),
         (_options.Evidence, "evidence", None),
         (_options.Division, "division", None),
-        (_options.TrivialMember, "member", None),
     ],
 )
 def test_the_types_name_what_the_engine_takes(alias: Any, option: str, task: str | None) -> None:

@@ -100,6 +100,18 @@ named!(
     /// The point in the leaf of lowest class entropy.
     Entropy = "entropy" for Classification,
 );
+impl Discard {
+    /// Whether the rule compares scores that the leaves give to their points.
+    pub(crate) fn uses_scores(self) -> bool {
+        matches!(self, Self::Alc | Self::Entropy)
+    }
+
+    /// Whether these scores depend on the boxes of the leaves.
+    pub(crate) fn uses_boxes(self) -> bool {
+        self == Self::Alc
+    }
+}
+
 named!(Prior, "prior", Default = "default", Reference = "reference");
 named!(
     /// How retired points enter the evidence of a leaf.

@@ -9,7 +9,7 @@ mod member_forecast;
 mod members;
 mod mixing;
 mod predictive;
-mod trivial;
+pub mod trivial;
 mod workers;
 
 pub(crate) use calibration::{Calibration, Errors};
@@ -22,7 +22,7 @@ pub(crate) use members::Members;
 pub(crate) use mixing::Mixing;
 pub use mixing::{DEFAULT_RATES, DEFAULT_TOP_RATE};
 pub use predictive::Predictive;
-pub use trivial::{LastLabel, LastValue, LeastSquares, Tracked, TrivialKind};
+pub use trivial::TrivialKind;
 
 use std::collections::VecDeque;
 use std::ops::Range;

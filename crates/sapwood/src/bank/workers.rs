@@ -4,23 +4,18 @@ use std::cmp::Reverse;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Apply `f` to every item, on at most `n_threads` threads, and return the results in order. Items of more `effort` are begun first, so that
-/// no thread is left with a large one when the others have finished.
-pub fn for_each<T: Send, R: Send>(
-    items: &mut [T],
-    n_threads: usize,
-    effort: impl Fn(&T) -> usize,
-    f: impl Fn(&mut T) -> R + Sync,
-) -> Vec<R> {
-    for_each_beside(items, n_threads, effort, f, || ())
+/// Apply `f` to every item, on at most `n_threads` threads, and return the results in order. Items of higher `cost` are started first, so
+/// that no thread is left with a large one when the others have finished.
+pub fn for_each<T: Send, R: Send>(items: &mut [T], n_threads: usize, cost: impl Fn(&T) -> usize, f: impl Fn(&mut T) -> R + Sync) -> Vec<R> {
+    for_each_beside(items, n_threads, cost, f, || ())
 }
 
-/// Let all items work through chunks, one after another. The results of each chunk are handed over with it, in order, while the items are at
-/// the next. `go_on` is asked after each; when it says no, what has been begun is finished.
+/// Apply `f` to every item and chunk, one chunk after another. The results of a chunk are passed to `hand_over` while the items work on the
+/// next chunk, in order. `go_on` is called after each chunk; when it returns false no further chunk is started.
 pub fn through_chunks<T: Send, C: Sync, R: Send>(
     items: &mut [T],
     n_threads: usize,
-    effort: impl Fn(&T) -> usize,
+    cost: impl Fn(&T) -> usize,
     chunks: impl Iterator<Item = C>,
     f: impl Fn(&mut T, &C) -> R + Sync,
     mut hand_over: impl FnMut(C, Vec<R>),
@@ -29,7 +24,7 @@ pub fn through_chunks<T: Send, C: Sync, R: Send>(
     let mut waiting: Option<(C, Vec<R>)> = None;
     for chunk in chunks {
         let beside = || waiting.take().into_iter().for_each(|(before, results)| hand_over(before, results));
-        let results = for_each_beside(items, n_threads, &effort, |item| f(item, &chunk), beside);
+        let results = for_each_beside(items, n_threads, &cost, |item| f(item, &chunk), beside);
         waiting = Some((chunk, results));
         if !go_on() {
             break;
@@ -40,11 +35,11 @@ pub fn through_chunks<T: Send, C: Sync, R: Send>(
     }
 }
 
-/// What [`for_each`] does, while the thread that calls begins with something else.
+/// Like [`for_each`]; the calling thread runs `beside` before it takes items.
 fn for_each_beside<T: Send, R: Send>(
     items: &mut [T],
     n_threads: usize,
-    effort: impl Fn(&T) -> usize,
+    cost: impl Fn(&T) -> usize,
     f: impl Fn(&mut T) -> R + Sync,
     beside: impl FnOnce(),
 ) -> Vec<R> {
@@ -54,7 +49,7 @@ fn for_each_beside<T: Send, R: Send>(
         return items.iter_mut().map(f).collect();
     }
     let mut order: Vec<usize> = (0..items.len()).collect();
-    order.sort_by_key(|&ix| Reverse(effort(&items[ix])));
+    order.sort_by_key(|&ix| Reverse(cost(&items[ix])));
     let cells: Vec<Mutex<(&mut T, Option<R>)>> = items.iter_mut().map(|item| Mutex::new((item, None))).collect();
     let next = AtomicUsize::new(0);
     let work = || {
@@ -77,7 +72,7 @@ fn for_each_beside<T: Send, R: Send>(
 /// Split the rows of `out` (`width` values each) into blocks and apply `f` to the first row's number and the values of each, on at most
 /// `n_threads` threads.
 pub fn for_row_blocks(out: &mut [f64], width: usize, n_threads: usize, f: impl Fn(usize, &mut [f64]) + Sync) {
-    /// Rows in company share their work, but every thread should have some.
+    /// Larger blocks share more work between their rows, but every thread should get one.
     const BLOCK: std::ops::RangeInclusive<usize> = 32..=256;
     let width = width.max(1);
     let n_rows = (out.len() / width).div_ceil(n_threads.max(1)).clamp(*BLOCK.start(), *BLOCK.end());

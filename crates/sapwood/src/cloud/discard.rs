@@ -72,7 +72,7 @@ impl ParticleCounts {
 
 impl<M: LeafModel> Cloud<M> {
     pub(crate) fn uses_scores(&self) -> bool {
-        matches!(self.settings.config.discard, Discard::Alc | Discard::Entropy)
+        self.settings.config.discard.uses_scores()
     }
 
     /// Position in the pool of the point to retire next.

@@ -21,7 +21,7 @@ pub use inspect::{ActivePoint, ParticleStats, StepSizes, TreeNode};
 pub use step::systematic;
 
 use self::step::LeafLookup;
-use crate::config::{Discard, Settings};
+use crate::config::Settings;
 use crate::leaf::{Fit, LeafModel};
 use crate::pool::{PointStats, Pool};
 use crate::tree::{Forest, NodeId, TreePrior};
@@ -109,7 +109,7 @@ impl<M: LeafModel> Cloud<M> {
         let ix = self.forest.new_leaf();
         let leaf = self.forest.leaf_mut(ix);
         leaf.reset(&self.model, &self.point_stats.shared(self.model.origin()));
-        if self.settings.config.discard == Discard::Alc {
+        if self.settings.config.discard.uses_boxes() {
             leaf.extras.lower = vec![f64::NEG_INFINITY; self.settings.n_inputs()];
             leaf.extras.upper = vec![f64::INFINITY; self.settings.n_inputs()];
         }

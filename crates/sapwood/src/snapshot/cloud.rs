@@ -3,7 +3,7 @@
 use super::bytes::{Reader, Writer};
 use super::pool::{read_pool, write_pool};
 use crate::cloud::{Cloud, Tree};
-use crate::config::Discard;
+
 use crate::error::{Error, MAX_MAGNITUDE, Result};
 use crate::leaf::{Fit, LeafModel};
 use crate::split::Split;
@@ -199,7 +199,7 @@ fn read_nodes<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>, forest: &mut Fores
 
 fn read_leaf<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>) -> Result<LeafNode<M::Fit>> {
     let stat_len = cloud.model.stat_len();
-    let boxed = if cloud.settings.config.discard == Discard::Alc { cloud.settings.n_inputs } else { 0 };
+    let boxed = if cloud.settings.config.discard.uses_boxes() { cloud.settings.n_inputs } else { 0 };
     let mut leaf = LeafNode::default();
     let points = Points::from_slots(r.u32s()?, &cloud.pool);
     leaf.points = points.ok_or(Error::Inconsistent { what: "a leaf lists a point that does not exist, or one twice" })?;

@@ -2,7 +2,7 @@
 
 use super::bytes::{Reader, Writer};
 use super::parts::inconsistent;
-use crate::bank::{LastLabel, LastValue, LeastSquares, Tracked};
+use crate::bank::trivial::{LastLabel, LastValue, LeastSquares, Tracked};
 use crate::error::Result;
 use crate::leaf::Scale;
 use crate::num::cholesky::{packed_ix, packed_len};

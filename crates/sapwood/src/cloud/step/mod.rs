@@ -14,7 +14,6 @@ pub(super) use self::look_up::LeafLookup;
 pub use self::resample::systematic;
 
 use super::{Cloud, StepSizes};
-use crate::config::Discard;
 use crate::leaf::LeafModel;
 
 /// An observation as a cloud learns it.
@@ -108,7 +107,7 @@ impl<M: LeafModel> Cloud<M> {
         slot
     }
 
-    /// Extend the range of the inputs. It bounds the boxes that ALC integrates over, so that every score becomes stale with it.
+    /// Extend the range of the inputs. It bounds the boxes of the leaves: scores that depend on them become stale.
     fn widen_range(&mut self, x: &[f64]) {
         let mut widened = false;
         for (value, range) in x.iter().zip(&mut self.range) {
@@ -122,7 +121,7 @@ impl<M: LeafModel> Cloud<M> {
                 widened = true;
             }
         }
-        if widened && self.settings.config.discard == Discard::Alc {
+        if widened && self.settings.config.discard.uses_boxes() {
             self.forest.for_each_live_leaf_mut(|leaf| leaf.scored = false);
         }
     }
