@@ -7,6 +7,7 @@
 //! - [`tree`]: trees, their prior, and the enumerator of all trees on a line of integers.
 //! - [`filter`]: the exact recursion of the filter (infinitely many particles) on small problems.
 //! - [`smc`]: a slow particle filter into which faults can be injected.
+//! - [`product`]: default priors, discarding by scores, banks: what the filter itself leaves open.
 //! - [`check`]: statistical tests over any filter, run on the faulty one, the clean one and the engine.
 
 #![forbid(unsafe_code)]
@@ -15,6 +16,7 @@ pub mod check;
 pub mod filter;
 pub mod leaf;
 pub mod linalg;
+pub mod product;
 pub mod rng;
 pub mod settings;
 pub mod smc;

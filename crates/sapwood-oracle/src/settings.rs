@@ -62,7 +62,7 @@ pub struct Settings {
     pub discard: Discard,
     pub forgetting: Forgetting,
     pub evidence: Evidence,
-    /// Added to a leaf's log evidence in proportion to the retired share of its mass.
+    /// Added to a leaf's joint log evidence in proportion to the retired share of its mass.
     pub ln_retired_bonus: f64,
 }
 
@@ -89,18 +89,14 @@ impl Settings {
     ///
     /// If the prior is improper and the points do not determine the leaf, so that its evidence is undefined.
     pub fn ln_leaf_evidence(&self, active: &[Datum], retired: &[Datum]) -> f64 {
-        let defined = |data: &[Datum]| self.leaf.ln_evidence(data).expect("evidence is undefined under this prior");
-        if retired.is_empty() {
-            return defined(active);
-        }
         let all: Vec<Datum> = active.iter().chain(retired).copied().collect();
-        let joint = defined(&all);
-        let base = match self.evidence {
-            Evidence::Joint => joint,
-            Evidence::Conditional => joint - defined(retired),
-        };
+        let joint = self.leaf.ln_evidence(&all).expect("evidence is undefined under this prior");
         let mass = |data: &[Datum]| data.iter().map(|datum| datum.weight).sum::<f64>();
-        let (n, nu) = (mass(active), mass(retired));
-        base + self.ln_retired_bonus * nu / (n + nu)
+        match self.evidence {
+            Evidence::Joint if retired.is_empty() => joint,
+            Evidence::Joint => joint + self.ln_retired_bonus * mass(retired) / mass(&all),
+            // Without retired points too: a default prior is not normalised. Under an improper one nothing is divided out until it can be.
+            Evidence::Conditional => joint - self.leaf.ln_evidence(retired).unwrap_or(0.0),
+        }
     }
 }

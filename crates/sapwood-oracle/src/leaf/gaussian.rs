@@ -114,23 +114,29 @@ pub fn ln_predictive(prior: &GaussianPrior, rows: &[Row], z: &[f64], y: f64) -> 
 }
 
 /// Expected reduction of the predictive variance, summed over a box, from observing once more at `z` (ALC):
-/// `S/(df-2) / (1 + z'g) * integral of ([1, u]'g)^2 du` with `g = G*^-1 z`. `None` without a finite variance.
+/// `V / (1 + z'g) * integral of ([1, u]'g)^2 du` with `g = G*^-1 z`, and `V = S/(df-2)` or, where that does not exist, `S/df`.
+pub fn alc(prior: &GaussianPrior, rows: &[Row], z: &[f64], lower: &[f64], upper: &[f64]) -> Option<f64> {
+    let volume: f64 = lower.iter().zip(upper).map(|(a, b)| b - a).product();
+    Some(volume * mean_alc(prior, rows, z, lower, upper)?)
+}
+
+/// The same with the mean over the box in place of the integral, which exists for a box without volume too.
 ///
 /// Two Gauss-Legendre nodes per dimension integrate the quadratic exactly, without a closed form.
-pub fn alc(prior: &GaussianPrior, rows: &[Row], z: &[f64], lower: &[f64], upper: &[f64]) -> Option<f64> {
+pub fn mean_alc(prior: &GaussianPrior, rows: &[Row], z: &[f64], lower: &[f64], upper: &[f64]) -> Option<f64> {
     let p = posterior(prior, rows)?;
     let g = solve(&p.factor, z);
-    let n_dims = lower.len();
-    let mut integral = 0.0;
-    for corner in 0..1_usize << n_dims {
+    let n_corners = 1_usize << lower.len();
+    let mut mean = 0.0;
+    for corner in 0..n_corners {
         let mut u = vec![1.0];
-        for dim in 0..n_dims {
+        for dim in 0..lower.len() {
             let sign = if corner >> dim & 1 == 0 { -1.0 } else { 1.0 };
             let (middle, half) = ((lower[dim] + upper[dim]) / 2.0, (upper[dim] - lower[dim]) / 2.0);
             u.push(middle + sign * half / 3.0_f64.sqrt());
         }
-        let half_volume: f64 = lower.iter().zip(upper).map(|(a, b)| (b - a) / 2.0).product();
-        integral += half_volume * dot(&u, &g).powi(2);
+        mean += dot(&u, &g).powi(2) / n_corners as f64;
     }
-    (p.df > 2.0).then(|| p.s / (p.df - 2.0) / (1.0 + dot(z, &g)) * integral)
+    let variance = p.s / if p.df > 2.0 { p.df - 2.0 } else { p.df };
+    Some(variance / (1.0 + dot(z, &g)) * mean)
 }
