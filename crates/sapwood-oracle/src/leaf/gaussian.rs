@@ -16,6 +16,7 @@
 use std::f64::consts::PI;
 
 use crate::linalg::{Matrix, cholesky, dot, ln_det, solve, times};
+use crate::product::bank::StudentT;
 use crate::special::ln_gamma;
 
 /// A normal-inverse-gamma prior.
@@ -101,16 +102,15 @@ pub fn ln_evidence(prior: &GaussianPrior, rows: &[Row]) -> Option<f64> {
     })
 }
 
-pub fn ln_predictive(prior: &GaussianPrior, rows: &[Row], z: &[f64], y: f64) -> Option<f64> {
+/// The predictive at `z`.
+pub fn student_t(prior: &GaussianPrior, rows: &[Row], z: &[f64]) -> Option<StudentT> {
     let p = posterior(prior, rows)?;
-    let scale2 = p.s / p.df * (1.0 + dot(z, &solve(&p.factor, z)));
-    let standardised2 = (y - dot(z, &p.beta)).powi(2) / scale2;
-    Some(
-        ln_gamma((p.df + 1.0) / 2.0)
-            - ln_gamma(p.df / 2.0)
-            - 0.5 * (p.df * PI * scale2).ln()
-            - (p.df + 1.0) / 2.0 * (1.0 + standardised2 / p.df).ln(),
-    )
+    let scale = (p.s / p.df * (1.0 + dot(z, &solve(&p.factor, z)))).sqrt();
+    Some(StudentT { df: p.df, location: dot(z, &p.beta), scale })
+}
+
+pub fn ln_predictive(prior: &GaussianPrior, rows: &[Row], z: &[f64], y: f64) -> Option<f64> {
+    Some(student_t(prior, rows, z)?.ln_density(y))
 }
 
 /// Expected reduction of the predictive variance, summed over a box, from observing once more at `z` (ALC):

@@ -3,6 +3,7 @@
 //! The twin does not draw. It says what the engine's particle must be, and with what probability it makes each move; then it is told which
 //! tree the engine has, and follows.
 
+use super::bank::StudentT;
 use super::scale::Scale;
 use crate::leaf::{Datum, Discriminant, GaussianPrior, LeafModel, gaussian};
 use crate::settings::{Evidence, Settings};
@@ -132,7 +133,7 @@ impl Twin {
     }
 
     /// Whether targets have a unit, so that a density can be stated.
-    fn has_unit(&self) -> bool {
+    pub fn has_unit(&self) -> bool {
         match self.options.kind {
             Kind::Constant => self.scale.variance(0) > 0.0,
             Kind::Linear => self.scale.variance(self.options.n_inputs) > 0.0,
@@ -184,6 +185,21 @@ impl Twin {
     pub fn ln_predictive(&self, x: &[f64], y: f64) -> f64 {
         let data = self.all_data(self.tree.leaf_at(x));
         self.settings.leaf.ln_predictive(&data, &self.seen(x), y).expect("the default priors are proper")
+    }
+
+    /// The predictive of a Gaussian leaf.
+    pub fn student_t(&self, x: &[f64]) -> StudentT {
+        let (LeafModel::Constant(prior) | LeafModel::Linear(prior)) = &self.settings.leaf else { panic!("not a leaf of numbers") };
+        let data = self.all_data(self.tree.leaf_at(x));
+        let rows: Vec<gaussian::Row> = data.iter().map(|d| gaussian::Row { z: self.design(d.x), y: d.y, weight: d.weight }).collect();
+        gaussian::student_t(prior, &rows, &self.design(&self.seen(x))).expect("the default priors are proper")
+    }
+
+    fn design(&self, seen: &[f64]) -> Vec<f64> {
+        match self.options.kind {
+            Kind::Linear => std::iter::once(1.0).chain(seen.iter().copied()).collect(),
+            _ => vec![1.0],
+        }
     }
 
     /// Learn a row: it joins its leaf under the prior that includes it. Returns the probabilities of the moves.
@@ -383,14 +399,8 @@ impl Twin {
             .collect();
         let lengths = clipped.iter().zip(&self.range).filter(|(_, range)| range.1 > range.0);
         let volume: f64 = lengths.map(|(side, range)| (side.1 - side.0) / (range.1 - range.0)).product();
-        let design = |seen: &[f64]| -> Vec<f64> {
-            match self.options.kind {
-                Kind::Linear => std::iter::once(1.0).chain(seen.iter().copied()).collect(),
-                _ => vec![1.0],
-            }
-        };
-        let rows: Vec<gaussian::Row> = data.iter().map(|d| gaussian::Row { z: design(d.x), y: d.y, weight: d.weight }).collect();
-        let z = design(&self.rows[row].seen);
+        let rows: Vec<gaussian::Row> = data.iter().map(|d| gaussian::Row { z: self.design(d.x), y: d.y, weight: d.weight }).collect();
+        let z = self.design(&self.rows[row].seen);
         let (lower, upper): (Vec<f64>, Vec<f64>) = clipped[..z.len() - 1].iter().copied().unzip();
         volume * gaussian::mean_alc(prior, &rows, &z, &lower, &upper).expect("a proper prior")
     }
