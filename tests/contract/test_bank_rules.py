@@ -193,4 +193,12 @@ def test_parameters_outside_what_is_allowed(estimator, params):
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 3, -1, -2, -1000])
 def test_n_jobs_of_every_kind(n_jobs):
-    DynamicTreeRegressor(n_particles=5, random_state=0, n_jobs=n_jobs).fit([[0.0], [1.0]], [0.0, 1.0])
+    """Any number of threads learns the same bank, which is asked with as many."""
+    x = np.linspace(0.0, 1.0, 40)[:, None]
+    y = np.sin(9.0 * x[:, 0])
+    alone, model = (
+        DynamicTreeRegressor(n_particles=5, max_active="auto", random_state=0, n_jobs=jobs).fit(x, y) for jobs in (1, n_jobs)
+    )
+    np.testing.assert_array_equal(model.predict(x), alone.predict(x))
+    np.testing.assert_array_equal(model.predict_dist(x).quantile([0.1, 0.9]), alone.predict_dist(x).quantile([0.1, 0.9]))
+    assert model.n_seen_ == 40

@@ -111,8 +111,7 @@ fn first_failure(binary: &Path, number: usize) -> Option<String> {
     let mut command = Command::new("sh");
     command.arg("-c").arg(format!("ulimit -v {MEMORY_KB}; exec \"$0\" --test-threads=1")).arg(binary);
     // As cargo runs tests: in the folder of their package.
-    let name = binary.file_name().expect("a name").to_string_lossy().into_owned();
-    let package = if name.starts_with("engine_") || is_of_oracle(binary) { "sapwood-oracle" } else { "sapwood" };
+    let package = if is_of_oracle(binary) { "sapwood-oracle" } else { "sapwood" };
     let root = binary.ancestors().nth(4).expect("target/faults/deps");
     command.current_dir(root.join("crates").join(package)).env(SWITCH, number.to_string());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("a test binary");
@@ -144,7 +143,7 @@ fn first_failure(binary: &Path, number: usize) -> Option<String> {
     }
 }
 
-/// Both packages have a test called `engine`; the oracle's prints its checks.
+/// Both packages have a test called `engine`.
 fn is_of_oracle(binary: &Path) -> bool {
     let depends = fs::read_to_string(binary.with_extension("d")).unwrap_or_default();
     depends.contains("sapwood-oracle/")

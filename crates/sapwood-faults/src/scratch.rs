@@ -132,10 +132,11 @@ fn order(what: &str, path: &Path) -> Option<usize> {
     let name = path.file_name()?.to_string_lossy().into_owned();
     let is = |start: &str| name.starts_with(start);
     match what {
-        "unittests src/lib.rs" if is("sapwood-") => Some(0),
-        "tests/no_allocation.rs" => Some(1),
-        "tests/engine/main.rs" => Some(3),
-        what if what.starts_with("tests/engine_") => Some(2),
+        "tests/engine_bank/main.rs" => Some(0),
+        "tests/engine_twin/main.rs" => Some(1),
+        "unittests src/lib.rs" if is("sapwood-") => Some(2),
+        "tests/no_allocation.rs" => Some(3),
+        "tests/engine/main.rs" => Some(4),
         _ => None,
     }
 }

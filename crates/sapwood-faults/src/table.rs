@@ -20,8 +20,8 @@ pub fn of_named(verdicts: &Verdicts) -> String {
     let mut out = format!(
         "# Faults in the engine, and the first test that fails with each\n\n\
          Written by `cargo run --release -p sapwood-faults -- named` and then `-- tables`. Only the Rust tests are run, of one fault at a\n\
-         time, in this order: the engine's unit tests, its test of allocations, the gates against the oracle, the tests of the whole\n\
-         engine and of the oracle's checks. {n_caught} of {} faults are caught.\n\n\
+         time, in this order: the slow twins of banks and particles, the engine's unit tests, its test of allocations, the tests of the\n\
+         whole engine and the oracle's checks. {n_caught} of {} faults are caught.\n\n\
          | where | fault | caught by |\n|---|---|---|\n",
         rows.len()
     );

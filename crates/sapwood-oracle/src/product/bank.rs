@@ -60,7 +60,10 @@ const TOP_RATE: f64 = 0.99;
 
 impl Mixing {
     pub fn new(n_members: usize) -> Self {
-        Self { ln_weights: vec![vec![-(n_members as f64).ln(); n_members]; RATES.len()], ln_top: vec![-(RATES.len() as f64).ln(); RATES.len()] }
+        Self {
+            ln_weights: vec![vec![-(n_members as f64).ln(); n_members]; RATES.len()],
+            ln_top: vec![-(RATES.len() as f64).ln(); RATES.len()],
+        }
     }
 
     pub fn weights(&self) -> Vec<f64> {
@@ -140,7 +143,8 @@ impl Calibration {
 
     fn sharpened(mixture: &Mixture, lag: f64, k: f64) -> Mixture {
         let (mean, width) = (mean(mixture), width(mixture));
-        let part = |part: &StudentT| StudentT { df: part.df, location: mean + lag * width + (part.location - mean) / k, scale: part.scale / k };
+        let part =
+            |part: &StudentT| StudentT { df: part.df, location: mean + lag * width + (part.location - mean) / k, scale: part.scale / k };
         mixture.iter().map(|(weight, own)| (*weight, part(own))).collect()
     }
 

@@ -113,7 +113,9 @@ impl LeastSquares {
     fn moments(&self) -> (f64, Vec<f64>, Matrix) {
         let (weights, d) = (self.weights(), self.n_columns());
         let n: f64 = weights.iter().sum();
-        let mean_of = |f: &dyn Fn(&[f64]) -> f64| weights.iter().zip(&self.rows).map(|(w, (row, _))| w * f(row)).sum::<f64>() / n.max(f64::MIN_POSITIVE);
+        let mean_of = |f: &dyn Fn(&[f64]) -> f64| {
+            weights.iter().zip(&self.rows).map(|(w, (row, _))| w * f(row)).sum::<f64>() / n.max(f64::MIN_POSITIVE)
+        };
         let mean: Vec<f64> = (0..d).map(|i| mean_of(&|row| row[i])).collect();
         let covariance = (0..d).map(|i| (0..d).map(|j| mean_of(&|row| (row[i] - mean[i]) * (row[j] - mean[j]))).collect()).collect();
         (n, mean, covariance)
@@ -182,7 +184,8 @@ impl LastLabel {
 
     /// Counts of labels among some of what has been seen; those fade by `.99` to the weight of what came after them, of the same kind.
     fn counts(&self, of: impl Fn(&Option<usize>) -> bool) -> Vec<f64> {
-        let own: Vec<(usize, f64)> = self.seen.iter().filter(|(before, ..)| of(before)).map(|(_, label, weight)| (*label, *weight)).collect();
+        let own: Vec<(usize, f64)> =
+            self.seen.iter().filter(|(before, ..)| of(before)).map(|(_, label, weight)| (*label, *weight)).collect();
         let weights = faded(&own.iter().map(|(_, weight)| *weight).collect::<Vec<_>>(), 0.99);
         let mut counts = vec![0.0; self.n_classes];
         for ((label, _), weight) in own.iter().zip(weights) {

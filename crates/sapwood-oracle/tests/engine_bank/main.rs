@@ -98,8 +98,7 @@ fn a_bank_of_numbers_is_its_slow_account() {
     for at in 0..stream.y.len() {
         let (x, y, weight) = (stream.row(at), stream.y[at], stream.weight[at]);
         let lagged = with_lag(x, last);
-        let parts =
-            [last_value.forecast(x, last), least_squares.forecast(x, last), constant.student_t(x), linear.student_t(&lagged)];
+        let parts = [last_value.forecast(x, last), least_squares.forecast(x, last), constant.student_t(x), linear.student_t(&lagged)];
         let weights = mixing.weights();
         let average: Mixture = weights.iter().copied().zip(parts).collect();
         let applied = calibration.applied(&average);

@@ -160,3 +160,43 @@ fn clip_box(lower: &[f64], upper: &[f64], range: &[(f64, f64)], out: &mut Bounds
     let sides = out.lower.iter().zip(&out.upper).zip(range).filter(|(_, range)| range.1 > range.0);
     out.volume = sides.map(|((lower, upper), range)| (upper - lower) / (range.1 - range.0)).product();
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::cloud::Cloud;
+    use crate::config::{CloudConfig, Discard, Leaf, Task};
+    use crate::leaf::{Gaussian, GaussianPrior};
+    use crate::rng::{Purpose, Stream};
+
+    /// The tally, kept up to date at every step, is that of scoring every leaf afresh. Fails if a score outlives what it depends on: the range of
+    /// the inputs, which widens here long after the pool is full, the retired part, the number of particles, or the leaf itself.
+    #[test]
+    fn the_tally_is_that_of_fresh_scores() {
+        let config = CloudConfig {
+            n_particles: 50,
+            max_active: Some(25),
+            discard: Discard::Alc,
+            min_leaf: Some(4),
+            ..CloudConfig::new(Leaf::Linear)
+        };
+        let settings = config.check(Task::Regression, 2).expect("settings");
+        let mut cloud = Cloud::new(settings, Gaussian::linear(2, GaussianPrior::default_for(2)), 9);
+        let mut noise = Stream::new(10, 0, 0, Purpose::Sample);
+        for row in 0..400 {
+            let reach = 1.0 + f64::from(row / 50);
+            let x = [reach * noise.uniform(), if noise.below(9) == 0 { f64::NAN } else { noise.uniform() }];
+            let y = f64::from(u8::from(x[0] < 0.5)) + x[0] + 0.3 * noise.uniform();
+            cloud.observe(&x, y, 0.5 + noise.uniform());
+            let mut kept = cloud.clone();
+            kept.update_scores();
+            let mut fresh = cloud.clone();
+            fresh.tally.fill(0.0);
+            fresh.forest.for_each_live_leaf_mut(|leaf| (leaf.scored, leaf.n_tallied) = (false, 0));
+            fresh.update_scores();
+            for &slot in cloud.pool.active() {
+                let (kept, fresh) = (kept.tally[slot as usize], fresh.tally[slot as usize]);
+                assert!((kept - fresh).abs() <= 1e-9 * fresh.abs(), "row {row}: {kept} against {fresh}");
+            }
+        }
+    }
+}

@@ -6,6 +6,7 @@ mod determinism;
 mod hostile_data;
 mod leaf_sums;
 mod mixture;
+mod rejuvenation;
 mod retirement;
 mod snapshots;
 mod trivial;
