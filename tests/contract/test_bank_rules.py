@@ -197,8 +197,9 @@ def test_n_jobs_of_every_kind(n_jobs):
     x = np.linspace(0.0, 1.0, 40)[:, None]
     y = np.sin(9.0 * x[:, 0])
     alone, model = (
-        DynamicTreeRegressor(n_particles=5, max_active="auto", random_state=0, n_jobs=jobs).fit(x, y) for jobs in (1, n_jobs)
+        DynamicTreeRegressor(n_particles=5, max_active="auto", random_state=0, n_jobs=jobs).fit(x, y)
+        for jobs in (1, n_jobs)
     )
     np.testing.assert_array_equal(model.predict(x), alone.predict(x))
-    np.testing.assert_array_equal(model.predict_dist(x).quantile([0.1, 0.9]), alone.predict_dist(x).quantile([0.1, 0.9]))
+    np.testing.assert_array_equal(model.predict_dist(x).interval(0.9), alone.predict_dist(x).interval(0.9))
     assert model.n_seen_ == 40
