@@ -142,7 +142,7 @@ macro_rules! shared {
         }
 
         fn tree(&self) -> Tree<Split, LeafMass> {
-            rebuild(&self.0.tree(0, |_, _| Vec::new()).expect("a particle"), 0)
+            rebuild(&self.0.tree(0).expect("a particle"), 0)
         }
 
         fn forgetting(&self) -> f64 {
