@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import struct
+import threading
+import time
 import zlib
 from collections.abc import Callable
 
@@ -54,6 +57,32 @@ def with_last_bit_flipped(file: bytes) -> bytes:
     return file[:-1] + bytes([file[-1] ^ 1])
 
 
+def use_in_forked_child() -> None:
+    """Fork while another thread learns, and raise here what using the model raised in the child."""
+    if not hasattr(os, "fork"):
+        pytest.skip("needs fork")
+    model = regression()
+    x = np.random.default_rng(0).uniform(size=(100_000, 2))
+    learner = threading.Thread(target=lambda: model.learn(x, x[:, 0].copy()))
+    learner.start()
+    time.sleep(0.05)  # it learns for a second
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            model.predictive(ONE)
+        except ValueError as error:
+            os.write(write, f"{type(error).__name__}|{'|'.join(error.args)}".encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    os.waitpid(child, 0)
+    learner.join()
+    with open(read, encoding="utf-8") as answer:
+        name, *args = answer.read().split("|")
+    raise getattr(_core, name)(*args)
+
+
 TRIGGERS: dict[str, Callable[[], object]] = {
     "wrong-columns": lambda: regression().predictive(np.zeros((1, 3))),
     "wrong-length": lambda: regression().learn(ONE, np.zeros(2)),
@@ -68,6 +97,7 @@ TRIGGERS: dict[str, Callable[[], object]] = {
     "bad-level": lambda: regression().predictive(ONE).quantile(np.array([1.0])),
     "no-member": lambda: regression().active(1),
     "no-particle": lambda: regression().tree(0, 5),
+    "forked": use_in_forked_child,
     "wrong-task": lambda: classification().predictive(ONE).quantile(np.array([0.5])),
     "fewer-classes": lambda: classification().add_classes(2),
     "more-learned-than-forecast": lambda: regression().forecast_then_learn(

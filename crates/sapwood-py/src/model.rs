@@ -1,6 +1,7 @@
 //! The bank behind a lock, and the predictive distributions it returns.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -21,6 +22,8 @@ use crate::results::{ActivePool, Forecast, TreeDump, TreeStats, table};
 #[pyclass(frozen, module = "sapwood._core")]
 pub struct Model {
     bank: Mutex<Arc<Bank>>,
+    /// The process that locked the bank last. A forked child inherits a locked lock, but not the thread that would release it.
+    locked_in: AtomicU32,
 }
 
 fn rows<'a>(x: &'a PyReadonlyArray2<f64>) -> PyResult<Rows<'a>> {
@@ -53,9 +56,21 @@ fn interruptible<T: Send>(py: Python, work: impl FnOnce(&mut dyn FnMut() -> bool
 }
 
 impl Model {
-    fn lock(&self, py: Python) -> MutexGuard<'_, Arc<Bank>> {
-        // A thread that holds the bank may be waiting for the interpreter lock, so release it while waiting for the bank.
-        self.bank.lock_py_attached(py).unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn of(bank: Arc<Bank>) -> Self {
+        Self { bank: Mutex::new(bank), locked_in: AtomicU32::new(std::process::id()) }
+    }
+
+    fn lock(&self, py: Python) -> PyResult<MutexGuard<'_, Arc<Bank>>> {
+        let process = std::process::id();
+        let bank = match self.bank.try_lock() {
+            Ok(bank) => bank,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) if self.locked_in.load(Ordering::Relaxed) != process => return Err(to_python(Error::Forked)),
+            // A thread that holds the bank may be waiting for the interpreter lock, so release it while waiting for the bank.
+            Err(TryLockError::WouldBlock) => self.bank.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner),
+        };
+        self.locked_in.store(process, Ordering::Relaxed);
+        Ok(bank)
     }
 }
 
@@ -78,41 +93,41 @@ impl Model {
             .and_then(|task| Bank::new(task, n_inputs, n_classes, &configs, seed))
             .and_then(|bank| bank.with_mixing(&rates, mixing_top))
             .map_err(to_python)?;
-        Ok(Self { bank: Mutex::new(Arc::new(bank)) })
+        Ok(Self::of(Arc::new(bank)))
     }
 
     #[getter]
-    fn task(&self, py: Python) -> &'static str {
-        self.lock(py).task().name()
+    fn task(&self, py: Python) -> PyResult<&'static str> {
+        Ok(self.lock(py)?.task().name())
     }
 
     #[getter]
-    fn n_inputs(&self, py: Python) -> usize {
-        self.lock(py).n_inputs()
+    fn n_inputs(&self, py: Python) -> PyResult<usize> {
+        Ok(self.lock(py)?.n_inputs())
     }
 
     #[getter]
-    fn n_classes(&self, py: Python) -> usize {
-        self.lock(py).n_classes()
+    fn n_classes(&self, py: Python) -> PyResult<usize> {
+        Ok(self.lock(py)?.n_classes())
     }
 
     #[getter]
-    fn n_members(&self, py: Python) -> usize {
-        self.lock(py).n_members()
+    fn n_members(&self, py: Python) -> PyResult<usize> {
+        Ok(self.lock(py)?.n_members())
     }
 
     #[getter]
-    fn n_seen(&self, py: Python) -> u64 {
-        self.lock(py).n_seen()
+    fn n_seen(&self, py: Python) -> PyResult<u64> {
+        Ok(self.lock(py)?.n_seen())
     }
 
     #[getter]
-    fn ln_evidence(&self, py: Python) -> f64 {
-        self.lock(py).ln_evidence()
+    fn ln_evidence(&self, py: Python) -> PyResult<f64> {
+        Ok(self.lock(py)?.ln_evidence())
     }
 
-    fn ln_evidence_trace<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_iter(py, self.lock(py).trace().iter().copied())
+    fn ln_evidence_trace<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(PyArray1::from_iter(py, self.lock(py)?.trace().iter().copied()))
     }
 
     #[pyo3(signature = (x, y, weight=None, *, n_threads=1))]
@@ -126,7 +141,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let (x, y) = (rows(&x)?, y.as_slice()?);
         let weight = weight.as_ref().map(|w| w.as_slice()).transpose()?;
-        let mut bank = self.lock(py);
+        let mut bank = self.lock(py)?;
         let bank = Arc::make_mut(&mut bank);
         let ln_predictive = interruptible(py, |go_on| bank.learn(x, y, weight, n_threads, go_on))?;
         Ok(PyArray1::from_vec(py, ln_predictive))
@@ -151,7 +166,7 @@ impl Model {
         let run = Run { x_test: rows(&x_test)?, y_test: y_test.as_slice()?, x: rows(&x)?, y: y.as_slice()?, weight };
         let levels = levels.map_or(Ok(Vec::new()), |l| l.as_slice().map(<[f64]>::to_vec))?;
         let wanted = Wanted { levels, pit, crps };
-        let mut bank = self.lock(py);
+        let mut bank = self.lock(py)?;
         let bank = Arc::make_mut(&mut bank);
         let forecast = interruptible(py, |go_on| bank.forecast_then_learn(run, &wanted, n_threads, go_on))?;
         Ok(Forecast::new(forecast, wanted.levels.len(), bank.n_classes(), bank.n_members()))
@@ -161,7 +176,7 @@ impl Model {
         /// From this many rows on it pays to refresh the posterior of every leaf first.
         const MANY: usize = 16;
         let x = rows(&x)?;
-        let mut bank = self.lock(py);
+        let mut bank = self.lock(py)?;
         if x.len() >= MANY {
             // Refreshing changes no result; a bank that is shared is left alone.
             if let Some(bank) = Arc::get_mut(&mut bank) {
@@ -173,72 +188,73 @@ impl Model {
     }
 
     fn add_classes(&self, py: Python, n_classes: usize) -> PyResult<()> {
-        Arc::make_mut(&mut self.lock(py)).add_classes(n_classes).map_err(to_python)
+        Arc::make_mut(&mut *self.lock(py)?).add_classes(n_classes).map_err(to_python)
     }
 
     fn retire(&self, py: Python, member: usize, ix: Vec<usize>) -> PyResult<()> {
-        Arc::make_mut(&mut self.lock(py)).retire(member, &ix).map_err(to_python)
+        Arc::make_mut(&mut *self.lock(py)?).retire(member, &ix).map_err(to_python)
     }
 
-    fn rejuvenate(&self, py: Python) {
-        let mut bank = self.lock(py);
+    fn rejuvenate(&self, py: Python) -> PyResult<()> {
+        let mut bank = self.lock(py)?;
         let bank = Arc::make_mut(&mut bank);
         py.detach(|| bank.rejuvenate());
+        Ok(())
     }
 
     #[getter]
-    fn sharpness(&self, py: Python) -> f64 {
-        self.lock(py).sharpness()
+    fn sharpness(&self, py: Python) -> PyResult<f64> {
+        Ok(self.lock(py)?.sharpness())
     }
 
-    fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_vec(py, self.lock(py).weights())
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(PyArray1::from_vec(py, self.lock(py)?.weights()))
     }
 
     fn active(&self, py: Python, member: usize) -> PyResult<ActivePool> {
-        let bank = self.lock(py);
+        let bank = self.lock(py)?;
         Ok(ActivePool::new(bank.member(member).map_err(to_python)?, bank.n_inputs()))
     }
 
     #[expect(clippy::type_complexity, reason = "a pair of arrays")]
     fn forgetting<'py>(&self, py: Python<'py>, member: usize) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
-        let (values, shares) = self.lock(py).member(member).map_err(to_python)?.forgetting().into_iter().unzip();
+        let (values, shares) = self.lock(py)?.member(member).map_err(to_python)?.forgetting().into_iter().unzip();
         Ok((PyArray1::from_vec(py, values), PyArray1::from_vec(py, shares)))
     }
 
     fn tree_stats(&self, py: Python, member: usize) -> PyResult<TreeStats> {
-        Ok(TreeStats::new(self.lock(py).member(member).map_err(to_python)?))
+        Ok(TreeStats::new(self.lock(py)?.member(member).map_err(to_python)?))
     }
 
     fn tree(&self, py: Python, member: usize, particle: usize) -> PyResult<TreeDump> {
-        let bank = self.lock(py);
+        let bank = self.lock(py)?;
         let member = bank.member(member).map_err(to_python)?;
         let none = Error::NoParticle { particle, n_particles: member.n_particles() };
         Ok(TreeDump::new(&member.tree(particle).ok_or_else(|| to_python(none))?))
     }
 
     fn split_use<'py>(&self, py: Python<'py>, member: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(PyArray1::from_vec(py, self.lock(py).member(member).map_err(to_python)?.split_use()))
+        Ok(PyArray1::from_vec(py, self.lock(py)?.member(member).map_err(to_python)?.split_use()))
     }
 
     fn member_config(&self, py: Python, member: usize) -> PyResult<MemberConfig> {
-        Ok(MemberConfig { inner: self.lock(py).member(member).map_err(to_python)?.config() })
+        Ok(MemberConfig { inner: self.lock(py)?.member(member).map_err(to_python)?.config() })
     }
 
-    fn copy(&self, py: Python) -> Self {
-        Self { bank: Mutex::new(Arc::clone(&self.lock(py))) }
+    fn copy(&self, py: Python) -> PyResult<Self> {
+        Ok(Self::of(Arc::clone(&*self.lock(py)?)))
     }
 
-    fn save<'py>(&self, py: Python<'py>, meta: &[u8]) -> Bound<'py, PyBytes> {
-        let bank = Arc::clone(&self.lock(py));
+    fn save<'py>(&self, py: Python<'py>, meta: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let bank = Arc::clone(&*self.lock(py)?);
         let file = py.detach(|| snapshot::save(&bank, meta));
-        PyBytes::new(py, &file)
+        Ok(PyBytes::new(py, &file))
     }
 
     #[staticmethod]
     fn load<'py>(py: Python<'py>, data: &[u8]) -> PyResult<(Self, Bound<'py, PyBytes>)> {
         let (bank, meta) = py.detach(|| snapshot::load(data)).map_err(to_python)?;
-        Ok((Self { bank: Mutex::new(Arc::new(bank)) }, PyBytes::new(py, &meta)))
+        Ok((Self::of(Arc::new(bank)), PyBytes::new(py, &meta)))
     }
 }
 

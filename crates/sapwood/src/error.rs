@@ -63,6 +63,11 @@ pub enum Error {
     WrongTask { what: &'static str, needs: &'static str, task: &'static str },
     #[error("n_classes is {given}; it can only grow, and this model has {current}.")]
     FewerClasses { given: usize, current: usize },
+    #[error(
+        "this model was being used by another thread when the process was forked, and its copy here is unusable; start processes \
+         with spawn or forkserver, or load the model from a file."
+    )]
+    Forked,
     #[error("x has {given} rows to learn; that is more than the {n_test} rows to forecast.")]
     MoreLearnedThanForecast { given: usize, n_test: usize },
 
@@ -104,6 +109,7 @@ impl Error {
             | BadLevel { .. }
             | NoMember { .. }
             | NoParticle { .. }
+            | Forked
             | WrongTask { .. }
             | FewerClasses { .. }
             | MoreLearnedThanForecast { .. } => ErrorKind::Input,
@@ -129,6 +135,7 @@ impl Error {
             BadLevel { .. } => "bad-level",
             NoMember { .. } => "no-member",
             NoParticle { .. } => "no-particle",
+            Forked => "forked",
             WrongTask { .. } => "wrong-task",
             FewerClasses { .. } => "fewer-classes",
             MoreLearnedThanForecast { .. } => "more-learned-than-forecast",
@@ -161,6 +168,7 @@ impl Error {
             BadLevel { value: 1.5 },
             NoMember { member: 4, n_members: 4 },
             NoParticle { particle: 1000, n_particles: 1000 },
+            Forked,
             WrongTask { what: "a quantile", needs: "regression", task: "classification" },
             FewerClasses { given: 2, current: 3 },
             MoreLearnedThanForecast { given: 5, n_test: 4 },

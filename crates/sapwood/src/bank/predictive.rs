@@ -141,12 +141,16 @@ impl Predictive {
     }
 
     fn moments_with(&self, members: &[RegressionMember], n_threads: usize) -> &[f64] {
-        self.moments.get_or_init(|| {
-            self.by_mixture(members, 3, n_threads, |_, mixture, out| {
-                let moments = mixture.moments();
-                out.copy_from_slice(&[moments.mean, moments.variance(), moments.epistemic()]);
-            })
-        })
+        if let Some(moments) = self.moments.get() {
+            return moments;
+        }
+        // Outside `get_or_init`, in which a forked child would wait for a thread that it does not have. Two threads may both compute
+        // the same values.
+        let moments = self.by_mixture(members, 3, n_threads, |_, mixture, out| {
+            let moments = mixture.moments();
+            out.copy_from_slice(&[moments.mean, moments.variance(), moments.epistemic()]);
+        });
+        self.moments.get_or_init(|| moments)
     }
 
     /// `ln` density of a target for each row (classification: `ln` probability of a class).
