@@ -2,6 +2,7 @@
 
     python -m benchmarks.crash                 200 kills
     python -m benchmarks.crash --kills 8       a short run
+    python -m benchmarks.crash --kills 1000 --store      for docs/reliability.md; a stopped one goes on from there
 
 A round starts a run, kills it with SIGKILL at a time drawn uniformly over the duration of an uninterrupted run, starts
 it again with --resume, and so on until it completes. The model, the predictions and the quarantined rows must then be
@@ -19,7 +20,12 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import machine
 from benchmarks.crash.jobs import JOBS, Job
+from benchmarks.reliability import store
+
+STORED = "crash"
+COMMAND = "python -m benchmarks.crash --kills 1000 --store"
 
 
 def one_round(job: Job, folder: Path, length: float, rng: np.random.Generator, most_kills: int) -> int:
@@ -46,27 +52,40 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--rows", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--store", action="store_true", help="store the result, and go on from a stored one")
     options = parser.parse_args()
-    rng = np.random.default_rng(options.seed)
-    n_kills, n_rounds, n_faults, lengths, whole = 0, 0, 0, {}, {}
+    result = (store.read(STORED) if options.store else None) or {"kills": 0, "rounds": 0, "lost": 0, "by_job": {}}
     with tempfile.TemporaryDirectory() as root:
-        for job in JOBS:
+        lengths, whole = uninterrupted_runs(Path(root), options.rows)
+        while result["kills"] < options.kills:
+            job = JOBS[result["rounds"] % len(JOBS)]
             folder = Path(root) / job.name
-            folder.mkdir()
-            job.make_source(folder, options.rows)
-            began = time.monotonic()
-            if job.start(folder).wait() != 0:
-                raise SystemExit(f"{job.name}: the uninterrupted run failed")
-            lengths[job.name], whole[job.name] = time.monotonic() - began, job.collect(folder)
-        while n_kills < options.kills:
-            job = JOBS[n_rounds % len(JOBS)]
-            folder = Path(root) / job.name
-            here = one_round(job, folder, lengths[job.name], rng, options.kills - n_kills)
+            rng = np.random.default_rng([options.seed, result["rounds"]])
+            here = one_round(job, folder, lengths[job.name], rng, options.kills - result["kills"])
             faults = job.differences(whole[job.name], job.collect(folder), options.rows)
-            n_kills, n_rounds, n_faults = n_kills + here, n_rounds + 1, n_faults + len(faults)
             print(f"{job.name:28} {here:3} kills  {'; '.join(faults) or 'identical'}", flush=True)
-    print(f"{n_kills} kills in {n_rounds} runs: {n_faults} differences from the uninterrupted runs")
-    return int(n_faults > 0)
+            result["kills"] += here
+            result["rounds"] += 1
+            result["lost"] += bool(faults)
+            result["by_job"][job.name] = result["by_job"].get(job.name, 0) + here
+            if options.store:
+                store.write(STORED, {**result, "rows": options.rows, "command": COMMAND, "machine": machine.facts()})
+    print(f"{result['kills']} kills in {result['rounds']} runs: {result['lost']} differ from the uninterrupted runs")
+    return int(result["lost"] > 0)
+
+
+def uninterrupted_runs(root: Path, n_rows: int) -> tuple[dict[str, float], dict[str, dict[str, bytes]]]:
+    """Make the sources and run every job once; return the time each took, and its outputs."""
+    lengths, whole = {}, {}
+    for job in JOBS:
+        folder = root / job.name
+        folder.mkdir()
+        job.make_source(folder, n_rows)
+        began = time.monotonic()
+        if job.start(folder).wait() != 0:
+            raise SystemExit(f"{job.name}: the uninterrupted run failed")
+        lengths[job.name], whole[job.name] = time.monotonic() - began, job.collect(folder)
+    return lengths, whole
 
 
 if __name__ == "__main__":
