@@ -33,18 +33,16 @@ def one_round(job: Job, folder: Path, length: float, rng: np.random.Generator, m
     n_kills = 0
     while True:
         run = job.start(folder)
-        deadline = time.monotonic() + rng.uniform(0.0, length)
-        while run.poll() is None and (time.monotonic() < deadline or n_kills == most_kills):
-            time.sleep(0.002)
-        if run.poll() is None:
+        run.join(rng.uniform(0.0, length) if n_kills < most_kills else None)
+        if run.is_alive():
             run.kill()
-            run.wait()
+            run.join()
             n_kills += 1
-        elif run.returncode == 0:
+        elif run.exitcode == 0:
             return n_kills
         else:
-            errors = run.stderr.read().decode() if run.stderr else ""
-            raise SystemExit(f"{job.name}: ended with exit code {run.returncode} after {n_kills} kills: {errors}")
+            errors = job.errors(folder)
+            raise SystemExit(f"{job.name}: ended with exit code {run.exitcode} after {n_kills} kills: {errors}")
 
 
 def main() -> int:
@@ -82,8 +80,10 @@ def uninterrupted_runs(root: Path, n_rows: int) -> tuple[dict[str, float], dict[
         folder.mkdir()
         job.make_source(folder, n_rows)
         began = time.monotonic()
-        if job.start(folder).wait() != 0:
-            raise SystemExit(f"{job.name}: the uninterrupted run failed")
+        run = job.start(folder)
+        run.join()
+        if run.exitcode != 0:
+            raise SystemExit(f"{job.name}: the uninterrupted run failed: {job.errors(folder)}")
         lengths[job.name], whole[job.name] = time.monotonic() - began, job.collect(folder)
     return lengths, whole
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks.reliability import endurance
+from benchmarks.reliability import checkpoints, csv_files, endurance, tables
 
-COMMANDS = {"endurance": endurance}
+COMMANDS = {"tables": tables, "csv": csv_files, "checkpoints": checkpoints, "endurance": endurance}
 
 
 def main() -> int:

@@ -108,12 +108,16 @@ def _plain_param(value: Any) -> Any:
 def _plain_labels(labels: LabelBook | None) -> dict[str, Any] | None:
     if labels is None:
         return None
-    return {"dtype": labels.classes.dtype.str, "values": labels.classes.tolist(), "codes": labels.codes.tolist()}
+    values, dtype = labels.classes.tolist(), labels.classes.dtype
+    if dtype.kind == "U":
+        dtype = np.array(values, dtype=str).dtype  # no wider than the labels, however wide those of the call were
+    return {"dtype": dtype.str, "values": values, "codes": labels.codes.tolist()}
 
 
 def _labels_from(stored: Any) -> LabelBook | None:
     if stored is None:
         return None
+    _demand(isinstance(stored, dict), "classes are not an object")
     values, codes = stored["values"], stored["codes"]
     _demand(isinstance(values, list) and isinstance(codes, list), "classes are not lists")
     dtype = np.dtype(stored["dtype"])

@@ -89,3 +89,35 @@ def test_numbers_are_read_to_the_last_bit(
 def rng_of() -> Callable[[int], np.random.Generator]:
     """A seeded generator."""
     return np.random.default_rng
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        b'5" wide,1',
+        b'a"b,1\nc"d,2',
+        b'"a"b"c,1',
+        b'"a\n""b",1',
+        b"\xef\xbb\xbf,1",
+        b"a\0b,1",
+        b"\xff,1",
+        b'"',
+        b'x,"1\n2"',
+    ],
+    ids=repr,
+)
+def test_block_boundaries_do_not_matter_in_malformed_files(
+    row: bytes, monkeypatch: pytest.MonkeyPatch, csv: Callable[..., Path]
+) -> None:
+    """A quote opens a field only at its start. Fails if what a stray one does depends on how the bytes arrive."""
+    path = csv(b"word,y\nx,0\n" + row + b"\n" + b"z,3\n" * 12)
+    outcomes = []
+    for block in (1 << 20, 64, 9, 5, 3, 2, 1):
+        monkeypatch.setattr(csv_reader, "BLOCK", block)
+        with open_source(path, target="y", task="regression", on_bad_row="skip") as source:
+            batches = list(source)
+            found = [
+                np.concatenate([getattr(batch, name) for batch in batches]).tolist() for name in ("X", "y", "rows")
+            ]
+            outcomes.append((found, source.bad_reasons))
+    assert all(outcome == outcomes[0] for outcome in outcomes)

@@ -47,7 +47,7 @@ class Roles:
         """Return the columns that become inputs; raise if a column the user named does not exist."""
         known, dropped = set(names), set(self.drop)
         for role, given in (
-            ("the target", [self.target] if self.target else []),
+            ("the target", [] if self.target is None else [self.target]),
             ("to drop", self.drop),
             ("categorical", self.categorical),
             ("in types", self.types),

@@ -82,7 +82,8 @@ class Source:
         if key is not None and key not in reader.names:
             raise unknown_column(key, "the key", reader.names, reader.label)
         if schema is None:
-            wanted = [*of_key, *roles.inputs(reader.names, reader.label), *([roles.target] if roles.target else [])]
+            of_target = [] if roles.target is None else [roles.target]
+            wanted = [*of_key, *roles.inputs(reader.names, reader.label), *of_target]
             self._chunks = reader.chunks(start, wanted)
             schema = self._infer(roles)
         else:

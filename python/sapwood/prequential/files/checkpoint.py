@@ -43,8 +43,7 @@ class Checkpoint:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write to `path`; a checkpoint already there becomes the previous one."""
-        body = pack({**self.content, "version": __version__})
-        data = _MAGIC + _FORMAT + hashlib.sha256(body).digest() + body
+        data = sealed(pack({**self.content, "version": __version__}))
         target = Path(path)
         with writing(target), replacing(target, follow_link=False) as file:
             file.write(data)
@@ -101,6 +100,11 @@ class Checkpoint:
                 file=str(path),
             )
         return cls(content)
+
+
+def sealed(body: bytes) -> bytes:
+    """Return the bytes of a checkpoint file."""
+    return _MAGIC + _FORMAT + hashlib.sha256(body).digest() + body
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 Arrow's own streaming reader fixes types from its first block and fails if a column changes later. Here a file is split
 into blocks at record boundaries, Arrow parses each block into text columns, and text becomes numbers later, by rules
-that do not depend on the block boundaries. Records with too few or too many fields, or that are not UTF-8, are
+that do not depend on the block boundaries. Records with too few or too many fields, or that are not UTF-8 text, are
 rejected; only blocks that contain one are processed record by record.
 """
 
@@ -23,12 +23,12 @@ from sapwood.reading._arrow import pyarrow
 from sapwood.reading.chunk import Chunk, Place, Reject, skip_rows
 from sapwood.reading.errors import SourceError
 from sapwood.reading.readers.bytes import ByteFeed
-from sapwood.reading.readers.record_ends import first_end, last_end
+from sapwood.reading.readers.record_ends import RecordEnds
 
 BLOCK = 1 << 20
 MAX_RECORD = 16 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_DELIMITERS = (",", ";", "\t", "|")
+DELIMITERS = (",", ";", "\t", "|")
 
 
 class CsvReader:
@@ -69,8 +69,8 @@ class CsvReader:
             )
         self._held = b""  # a trailing carriage return, until the next read shows whether a newline follows
         self._line = 1
-        header, after_header = self._read_header()
-        self._delimiter = delimiter or max(_DELIMITERS, key=header.count)
+        header, after_header = self._read_header(delimiter)
+        self._delimiter = delimiter or max(DELIMITERS, key=header.count)
         fields = self._split_header(header)
         if continues is not None and not set(continues) & {name.strip() for name in fields}:
             self.names = continues
@@ -80,7 +80,8 @@ class CsvReader:
             self.names = self._check_names(fields)
         self._whole: deque[bytes] = deque()  # records that were read but not yet yielded
         self._begun: list[bytes] = []  # the beginning of a record whose end has not been read yet
-        self._n_begun, self._inside = 0, False
+        self._n_begun = 0
+        self._ends = RecordEnds(self._delimiter.encode())
         self._at_end = False
         if after_header:
             self._add(after_header)
@@ -101,20 +102,26 @@ class CsvReader:
         """Close the stream."""
         self._stream.close()
 
-    def _read_header(self) -> tuple[str, bytes]:
+    def _read_header(self, delimiter: str | None) -> tuple[str, bytes]:
         """Read the first record; return it and what was read after it."""
         parts: list[bytes] = []
-        n_bytes, inside, end = 0, False, 0
+        n_bytes, end = 0, 0
+        ends = RecordEnds((delimiter or "".join(DELIMITERS)).encode())
         data = self._first_bytes()
         while data:
-            end, inside = first_end(data, inside=inside)
+            end = ends.first(data)
             parts.append(data[:end] if end else data)
             n_bytes += len(data)
+            if b"\0" in (parts[-1] if _is_utf8(parts[-1]) else data):
+                raise SourceError(
+                    f"{self.label}: holds binary data, not CSV text; give a CSV (UTF-8), Parquet or Arrow file",
+                    file=self.label,
+                )
             if end:
                 break
             if n_bytes > MAX_RECORD:
                 raise self._unsplittable_header(f"it does not end within {MAX_RECORD >> 20} MB")
-            data = self._read_of_header()
+            data = self._read()
         header = b"".join(parts)
         if not header:
             raise SourceError(f"{self.label}: is empty; a header line with column names is needed", file=self.label)
@@ -130,24 +137,15 @@ class CsvReader:
 
     def _first_bytes(self) -> bytes:
         """Read until something is there besides a byte order mark and empty lines, which are left out."""
-        data = self._read_of_header()
-        while 0 < len(data) < len(_BYTE_ORDER_MARK) and (more := self._read_of_header()):
+        data = self._read()
+        while 0 < len(data) < len(_BYTE_ORDER_MARK) and (more := self._read()):
             data += more
         data = data.removeprefix(_BYTE_ORDER_MARK)
         while True:
             begun = data.lstrip(b"\n")
             self._line += len(data) - len(begun)
-            if begun or not (data := self._read_of_header()):
+            if begun or not (data := self._read()):
                 return begun
-
-    def _read_of_header(self) -> bytes:
-        data = self._read()
-        if b"\0" in data:
-            raise SourceError(
-                f"{self.label}: holds binary data, not CSV text; give a CSV (UTF-8), Parquet or Arrow file",
-                file=self.label,
-            )
-        return data
 
     def _split_header(self, header: str) -> list[str]:
         try:
@@ -220,14 +218,14 @@ class CsvReader:
             self._begun = []
 
     def _add(self, data: bytes) -> None:
-        end, self._inside = last_end(data, inside=self._inside)
+        end = self._ends.last(data)
         if end:
             self._whole.append(b"".join([*self._begun, data[:end]]))
             self._begun, self._n_begun = [], 0
         self._begun.append(data[end:])
         self._n_begun += len(data) - end
         if self._n_begun > MAX_RECORD:
-            if self._inside:
+            if self._ends.inside_quotes:
                 fault = "a quoted field that starts here or soon after is never closed; correct the quotes"
             else:
                 fault = f"is longer than {MAX_RECORD >> 20} MB; is it a CSV file?"
@@ -241,7 +239,7 @@ class CsvReader:
         def text(offset: int) -> str:
             return self._records(block)[offset].text.decode("utf-8", "backslashreplace")
 
-        table = self._split(block.data, columns) if _is_utf8(block.data) else None
+        table = self._split(block.data, columns) if _is_text(block.data) else None
         if table is not None:
             return Chunk({name: table.column(name) for name in columns}, table.num_rows, place, text)
         faults = [self._fault(offset, record) for offset, record in enumerate(self._records(block))]
@@ -270,6 +268,8 @@ class CsvReader:
         types = {name: self._pa.string() for name in columns}
         if not data.strip(b"\n"):
             return self._pa.RecordBatch.from_arrays([self._pa.array([], t) for t in types.values()], names=columns)
+        if data.startswith(_BYTE_ORDER_MARK):
+            data = b"\n" + data  # Arrow leaves the mark out at the start of every block
         try:
             table = self._csv.read_csv(
                 self._pa.BufferReader(data),
@@ -298,6 +298,8 @@ class CsvReader:
         )
 
     def _fault(self, offset: int, record: Record) -> Reject | None:
+        if b"\0" in record.text:
+            return Reject(offset, "not text", "the line holds a zero byte, which is not text")
         if not _is_utf8(record.text):
             return Reject(offset, "not UTF-8", "the line is not UTF-8 text", "convert the file to UTF-8")
         if record.n_fields == len(self.names):
@@ -338,6 +340,10 @@ class Block:
                 records.append(Record(self.first_line + start, text, len(row)))
             start = fields.line_num
         return records
+
+
+def _is_text(data: bytes) -> bool:
+    return b"\0" not in data and _is_utf8(data)
 
 
 def _is_utf8(data: bytes) -> bool:

@@ -14,8 +14,8 @@ from typing import Any
 from sapwood.reading.chunk import Chunk, skip_rows
 from sapwood.reading.errors import SourceError, check_columns
 from sapwood.reading.readers.bytes import HEAD_BYTES, detect_format, open_bytes
-from sapwood.reading.readers.csv import MAX_RECORD, CsvReader
-from sapwood.reading.readers.record_ends import first_end
+from sapwood.reading.readers.csv import DELIMITERS, MAX_RECORD, CsvReader
+from sapwood.reading.readers.record_ends import RecordEnds
 
 BLOCK = 1 << 16
 _LOOK_EVERY = 0.05  # seconds between two looks at a file that is followed
@@ -229,7 +229,7 @@ class FollowingReader:
             file = FollowedFile(self._path)
         except SourceError:
             return False  # it is still to be created
-        if not first_end(file.at(0, MAX_RECORD), inside=False)[0]:
+        if not RecordEnds((self._delimiter or "".join(DELIMITERS)).encode()).first(file.at(0, MAX_RECORD)):
             file.close()
             return False
         reader = LiveCsvReader(file, self.label, delimiter=self._delimiter, continues=self.names)
