@@ -15,8 +15,8 @@ EXTRAS := test,cli,plot,stream
 export PATH := $(PATH):$(HOME)/.cargo/bin
 CARGO := $(shell PATH='$(PATH)' command -v cargo)
 # The binding is checked against the interpreter it will be loaded by, not whichever python is first on PATH.
-export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
-export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+export PYO3_PYTHON := $(abspath $(BIN)/python)
+export VIRTUAL_ENV := $(abspath $(VENV))
 
 # Directories are prerequisites too: removing a source file changes only its directory's time.
 ENGINE := Cargo.toml $(wildcard Cargo.lock) pyproject.toml $(wildcard crates/*/Cargo.toml) \
@@ -26,6 +26,11 @@ DEMO_METRICS := rmse,mae,log_score,coverage90,width90
 VENV_STAMP := $(VENV)/.made
 BUILD_STAMP := $(VENV)/.built
 DOCS_STAMP := $(VENV)/.docs-tools
+RELEASE_STAMP := $(VENV)/.release-tools
+WHEEL_TARGETS := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
+# The same bytes in every folder and at any time: no paths and no clock in what is built.
+REPRODUCIBLE = PATH=$(abspath $(BIN)):$$PATH SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) CARGO_INCREMENTAL=0 \
+    RUSTFLAGS="--remap-path-prefix=$(CURDIR)=/sapwood --remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo"
 
 ##@ Use it
 
@@ -48,6 +53,33 @@ wheel: build ## Make one abi3 wheel in dist/ and run the README's Python with it
 	sed -n '/^```python/,/^```/{/^```/!p}' README.md | dist/.trial/bin/python -
 	rm -rf dist/.trial
 	@ls -lh dist/sapwood-*.whl
+
+.PHONY: dist
+dist: $(RELEASE_STAMP) ## Make the source distribution and manylinux2014 wheels for x86-64 and aarch64 in dist/, and their checksums
+	rm -rf dist && mkdir dist
+	$(REPRODUCIBLE) $(BIN)/maturin sdist --out dist
+	for target in $(WHEEL_TARGETS); do \
+	    rustup target add $$target && \
+	    $(REPRODUCIBLE) $(BIN)/maturin build --release --zig --compatibility manylinux2014 --target $$target --out dist || exit 1; \
+	done
+	cd dist && sha256sum * | tee SHA256SUMS
+
+.PHONY: dist-twice
+dist-twice: dist ## Make the distributions again from a fresh clone of the last commit, and compare them byte for byte
+	rm -rf target/second && git clone --quiet . target/second
+	$(MAKE) -C target/second VENV=$(abspath $(VENV)) dist
+	cmp dist/SHA256SUMS target/second/dist/SHA256SUMS
+	rm -rf target/second
+
+.PHONY: sbom
+sbom: $(RELEASE_STAMP) ## List every package that is built in or required, with versions and licences, in dist/sbom.json and dist/licences.md
+	mkdir -p dist
+	$(BIN)/python tools/sbom.py dist
+
+.PHONY: audit
+audit: $(RELEASE_STAMP) ## Licences, sources and known vulnerabilities of all dependencies; needs cargo-deny and the network
+	cargo deny check
+	$(BIN)/pip-audit --local --strict
 
 ##@ Check it
 
@@ -121,6 +153,10 @@ $(VENV_STAMP): | toolchain
 
 $(DOCS_STAMP): docs/requirements.txt $(VENV_STAMP)
 	$(BIN)/python -m pip install --quiet --requirement docs/requirements.txt
+	@touch $@
+
+$(RELEASE_STAMP): tools/requirements.txt $(VENV_STAMP)
+	$(BIN)/python -m pip install --quiet --requirement tools/requirements.txt
 	@touch $@
 
 # Each line is either nothing or the one sentence that says what is missing.
