@@ -227,8 +227,8 @@ pub const FAULTS: &[Fault] = &[
         "range-widens-quietly",
         "cloud/step/mod.rs",
         "ALC scores are kept when the range of the inputs widens",
-        "widened && self.settings.config.discard == Discard::Alc",
-        "widened && self.settings.config.discard == Discard::Entropy",
+        "widened && self.settings.config.discard.uses_boxes()",
+        "widened && self.settings.config.max_active == Some(0)",
     ),
     Fault::new(
         "replay-tracks-scale",
