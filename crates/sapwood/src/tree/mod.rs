@@ -2,7 +2,7 @@
 //!
 //! Particles that descend from a common ancestor share every subtree that they have not changed. A node is stored once and reference-counted
 //! by its parents (or roots). A grow or a prune copies only the path from the root. Adding and retiring points changes leaves in
-//! path: every particle sees the same points, and a shared leaf has the same box in every tree that holds it.
+//! place: every particle sees the same points, and a shared leaf has the same box in every tree that holds it.
 
 mod leaf_node;
 mod points;
@@ -158,15 +158,15 @@ impl<F: Fit> Forest<F> {
     /// An empty leaf without references; it reuses the allocations of a freed one if there is any.
     pub fn new_leaf(&mut self) -> usize {
         if self.free_leaves.is_empty() {
-            self.make_leaves();
+            self.allocate_leaves();
         }
-        let ix = self.free_leaves.pop().expect("leaves have been made") as usize;
+        let ix = self.free_leaves.pop().expect("leaves have just been allocated") as usize;
         self.leaves[ix].clear();
         ix
     }
 
     /// Allocate more leaves than are needed now, so that allocations are rare once the forest has reached its size.
-    fn make_leaves(&mut self) {
+    fn allocate_leaves(&mut self) {
         let n_before = self.leaves.len();
         let n_after = n_before + (n_before / 4).max(8);
         self.leaves.resize_with(n_after, || LeafNode::with_capacity(self.leaf_capacity.0, self.leaf_capacity.1));
@@ -276,11 +276,11 @@ impl<F: Fit> Forest<F> {
     fn descend_by(&self, paths: &mut [impl AsMut<LeafPath>], waiting: &mut Vec<u32>, goes_left: impl Fn(&Split) -> bool) {
         waiting.clear();
         waiting.extend(0..paths.len() as u32);
-        let mut n_waiting = keep_those(waiting, |ix| !paths[ix as usize].as_mut().node.is_leaf());
+        let mut n_waiting = compact(waiting, |ix| !paths[ix as usize].as_mut().node.is_leaf());
         let mut depth = 0;
         while n_waiting > 0 {
             depth += 1;
-            n_waiting = keep_those(&mut waiting[..n_waiting], |ix| {
+            n_waiting = compact(&mut waiting[..n_waiting], |ix| {
                 let path = paths[ix as usize].as_mut();
                 *path = path.below(&self.branches[path.node.ix()], depth, &goes_left);
                 !path.node.is_leaf()
@@ -355,7 +355,7 @@ impl<F: Fit> Forest<F> {
 /// Compact the elements that satisfy a predicate at the front; returns their number. Branchless: every element is written, and the position
 /// advances only if the predicate holds.
 #[inline(always)]
-fn keep_those(list: &mut [u32], mut holds: impl FnMut(u32) -> bool) -> usize {
+fn compact(list: &mut [u32], mut holds: impl FnMut(u32) -> bool) -> usize {
     let mut n_kept = 0;
     for at in 0..list.len() {
         let one = list[at];
