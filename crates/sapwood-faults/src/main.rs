@@ -16,6 +16,8 @@ const HELP: &str = "cargo run --release -p sapwood-faults -- COMMAND [OPTION...]
   --only TEXT       only faults whose name contains this
   --missed-again    run those again that no test noticed before
   --all-again       run all again
+  --clean-is-known  do not run the tests without a fault first
+  --as-prepared     use the scratch copy as it stands, which several shards can share
   --prepare         only make the scratch copy
 
 A run that was stopped continues where it was. Verdicts are kept in target/, so `cargo clean` forgets them.";
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         only: value("--only").unwrap_or_default(),
         missed_again: has("--missed-again"),
         all_again: has("--all-again"),
+        clean_is_known: has("--clean-is-known"),
     };
     let verdicts = |kind: &str| Verdicts::open(&repository().join("target").join(format!("{kind}.tsv")));
     match arguments.first().map(String::as_str) {
@@ -54,7 +57,9 @@ fn main() -> ExitCode {
             } else {
                 mutants::sample(SAMPLE, SEED)
             };
-            let scratch = Scratch::prepare(&format!("faults-{kind}"), &sites, kind == "mutants");
+            let name = format!("faults-{kind}");
+            let scratch =
+                if has("--as-prepared") { Scratch::as_prepared(&name) } else { Scratch::prepare(&name, &sites, kind == "mutants") };
             if !has("--prepare") {
                 run(&scratch, &sites, &selection, &mut verdicts(kind));
             }

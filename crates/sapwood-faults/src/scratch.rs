@@ -24,6 +24,9 @@ pub mod switch {
 /// A profile that builds faster than a release and runs nearly as fast.
 const PROFILE: &str = "\n[profile.faults]\ninherits = \"release\"\nlto = false\ncodegen-units = 16\nincremental = true\n";
 
+/// In the scratch copy, the numbers of the sites that do not compile.
+const UNVIABLE: &str = "unviable";
+
 /// The root of the repository.
 pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
@@ -47,11 +50,20 @@ impl Scratch {
             let instrumented = scratch.write(sites);
             let failed = scratch.failing_sites(&instrumented);
             if failed.is_empty() {
+                let numbers: Vec<String> = scratch.unviable.iter().map(usize::to_string).collect();
+                write_if_changed(&scratch.root.join(UNVIABLE), &numbers.join("\n"));
                 return scratch;
             }
             assert!(may_be_unviable, "does not compile: {:?}", failed.iter().map(|number| &sites[*number].name).collect::<Vec<_>>());
             scratch.unviable.extend(failed);
         }
+    }
+
+    /// The copy that [`Scratch::prepare`] has made before, so that several runs can share it.
+    pub fn as_prepared(name: &str) -> Self {
+        let root = repository().join("target").join(name);
+        let numbers = fs::read_to_string(root.join(UNVIABLE)).unwrap_or_default();
+        Self { unviable: numbers.lines().filter_map(|number| number.parse().ok()).collect(), root }
     }
 
     fn copy_workspace(&self) {
@@ -114,7 +126,10 @@ impl Scratch {
 
     /// Build the tests that run the engine; those that finish soonest come first.
     pub fn test_binaries(&self) -> Vec<PathBuf> {
-        let output = self.cargo(&["test", "--profile", "faults", "--no-run", "-p", "sapwood", "-p", "sapwood-oracle"]);
+        // The oracle's other tests do not run the engine.
+        let of_engine = ["--lib", "--test", "engine", "--test", "no_allocation", "--test", "engine_bank", "--test", "engine_twin"];
+        let build = ["test", "--profile", "faults", "--no-run", "-p", "sapwood", "-p", "sapwood-oracle"];
+        let output = self.cargo(&[&build[..], &of_engine[..]].concat());
         let messages = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "the tests do not compile:\n{messages}");
         let executables = messages.lines().filter_map(|line| {
