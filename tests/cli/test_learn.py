@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -240,6 +241,31 @@ def test_the_shell_can_complete(process: Run) -> None:
     """The script for bash, and the commands it then asks for."""
     asked = {**os.environ, "_SAPWOOD_COMPLETE": "complete_bash", "COMP_WORDS": "sapwood in", "COMP_CWORD": "1"}
     assert process(env=asked).stdout.split() == ["inspect"]
+
+
+def test_the_package_can_be_run() -> None:
+    ran = subprocess.run([sys.executable, "-m", "sapwood", "--version"], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout.strip()) == (0, f"sapwood {package.__version__}"), ran.stderr
+
+
+def test_files_as_they_are(sapwood: Run, tmp_path: Path) -> None:
+    """A file as a spreadsheet exports it; learning it and predicting it say how it was read."""
+    lines = [f"{i % 7},5;{'n.a.' if i % 9 == 4 else f'{i % 11} %'};{i % 10},25" for i in range(200)]
+    (tmp_path / "export.csv").write_bytes(("größe;anteil;preis\n" + "\n".join(lines) + "\n").encode("cp1252"))
+    told = last_json(sapwood("learn", "export.csv", "-t", "preis", "--save", "m.sap", "--json", *NUMBERS))
+    assert told["task"] == "regression"
+    said = " ".join(told["notes"])
+    assert "read as cp1252" in said
+    assert "decimal commas" in said
+    assert "per cent" in said
+    assert "'n.a.'" in said
+    ran = sapwood("predict", "m.sap", "export.csv")
+    assert len(ran.stdout.splitlines()) == 201
+    assert "decimal commas" in ran.stderr
+    options = ("--decimal", ",", "--thousands", ".", "--encoding", "cp1252", "--na-values", "n.a.,0 %")
+    assert sapwood("learn", "export.csv", "-t", "preis", "-q", *options, *NUMBERS).returncode == 0
+    ran = sapwood("learn", "export.csv", "-t", "preis", "--encoding", "ascii", *NUMBERS)
+    assert "name the right one with --encoding" in ran.stderr
 
 
 def test_the_version(sapwood: Run) -> None:

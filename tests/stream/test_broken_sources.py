@@ -51,7 +51,7 @@ BROKEN = {
     "headless.csv": (b"1,2\n3,4\n", "line 1: holds numbers where the names of the columns should be"),
     "twice.csv": (b"x,x,y\n1,2,3\n", "two columns are called 'x'"),
     "garbage.csv": (bytes(np.random.default_rng(0).integers(0, 256, 5000, dtype=np.uint8)), "holds binary data"),
-    "latin.csv": ("größe,y\n1,2\n".encode("latin-1"), "line 1: is not UTF-8"),
+    "mixed.csv": ("größe,".encode() + b"caf\xe9,y\n1,2,3\n", "line 1: is not UTF-8 text; name its encoding"),
     "unclosed.csv": (
         b'x,y\n"1,2\n3,4\n',
         "line 2: the line has 1 field; the header has 2 (a quote in it may not be closed)",

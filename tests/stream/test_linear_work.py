@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sapwood.reading import opening
 from sapwood.reading import source as source_module
 from sapwood.reading.readers import csv as csv_reader
 from sapwood.reading.readers.record_ends import RecordEnds
@@ -155,7 +156,7 @@ def test_columns_are_not_compared_with_one_another(monkeypatch: pytest.MonkeyPat
 
 
 def test_too_many_columns_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source_module, "MAX_COLUMNS", 3)
+    monkeypatch.setattr(opening, "MAX_COLUMNS", 3)
     with pytest.raises(SourceError, match="has 4 columns; at most 3 can be read: leave some out of the file"):
         open_source(io.BytesIO(b"a,b,c,d\n1,2,3,4\n"), target="a")
 

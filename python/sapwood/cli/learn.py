@@ -81,6 +81,24 @@ def learn(
             help="What separates the fields of a CSV file; by default it is found out.", rich_help_panel=_SOURCE
         ),
     ] = None,
+    decimal: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="The decimal mark: . or ,; by default it is found out.", rich_help_panel=_SOURCE),
+    ] = None,
+    thousands: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="The separator of thousands; by default it is found out.", rich_help_panel=_SOURCE),
+    ] = None,
+    encoding: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="The encoding of a CSV file; by default it is found out.", rich_help_panel=_SOURCE),
+    ] = None,
+    na_values: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            help="Further texts that stand for a missing value; repeat it, or use commas.", rich_help_panel=_SOURCE
+        ),
+    ] = None,
     follow: Annotated[
         bool,
         typer.Option(
@@ -265,6 +283,10 @@ def learn(
             "categorical": values.names(categorical),
             "types": values.pairs(types),
             "delimiter": delimiter,
+            "decimal": decimal,
+            "thousands": thousands,
+            "encoding": encoding,
+            "na_values": values.names(na_values),
             "follow": follow,
             "on_bad_row": on_bad_row,
             "quarantine": str(quarantine or "quarantine.csv") if on_bad_row == "quarantine" else None,

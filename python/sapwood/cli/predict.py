@@ -51,6 +51,22 @@ def predict(
         Optional[str],  # noqa: UP045
         typer.Option(help="What separates the fields of a CSV file; by default it is found out."),
     ] = None,
+    decimal: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="The decimal mark: . or ,; by default it is found out."),
+    ] = None,
+    thousands: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="The separator of thousands; by default it is found out."),
+    ] = None,
+    encoding: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="The encoding of a CSV file; by default it is found out."),
+    ] = None,
+    na_values: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="Further texts that stand for a missing value; repeat it, or use commas."),
+    ] = None,
     follow: Annotated[
         bool,
         typer.Option("--follow", help="SOURCE is a CSV file that grows, and may be rotated: go on until interrupted."),
@@ -86,6 +102,10 @@ def predict(
         estimator.set_params(n_jobs=jobs)
         options: dict[str, Any] = {
             "delimiter": delimiter,
+            "decimal": decimal,
+            "thousands": thousands,
+            "encoding": encoding,
+            "na_values": values.names(na_values),
             "follow": follow,
             "max_rows": max_rows,
             "on_bad_row": on_bad_row,
@@ -96,13 +116,15 @@ def predict(
             printed = PrintedPredictions(line_format=cast(LineFormat, line_format))
             file = printed if predictions is None else open_predictions(predictions)
             n_rows = _predict(estimator, rows, levels, file, stop)
-            n_bad = rows.n_bad
+            n_bad, notes = rows.n_bad, rows.notes
         seconds = time.perf_counter() - began
     if json:
         speed = n_rows / seconds
         summary = {"rows": n_rows, "rows_per_second": speed, "bad_rows": n_bad, "predictions": str(predictions)}
         typer.echo(json_line(summary))
     elif not quiet:
+        for note in notes:
+            typer.echo(f"note: {visible(note)}", err=True)
         left_out = f", {n_bad:,} rows left out" if n_bad else ""
         place = "" if predictions is None else f" into {visible(predictions)}"
         typer.echo(f"{n_rows:,} rows predicted{place} ({n_rows / seconds:,.0f} rows/s){left_out}", err=True)

@@ -15,9 +15,11 @@ from sapwood.encoding.encoder import SCHEMA_ROWS
 from sapwood.encoding.target import Target
 from sapwood.prequential.settings import LabelSettings
 from sapwood.reading.chunk import Chunk
+from sapwood.reading.dialect import Dialect, DialectOptions
 from sapwood.reading.errors import SourceError, unknown_column
 from sapwood.reading.fingerprint import Fingerprint
 from sapwood.reading.opening import DEFAULT_TARGET, open_reader
+from sapwood.reading.readers.csv import TextForm
 
 
 class LateLabels:
@@ -32,7 +34,7 @@ class LateLabels:
 
     def __init__(self, settings: LabelSettings, task: Task, state: dict[str, Any] | None = None) -> None:
         key = settings.key
-        self._reader, found = open_reader(settings.spec, settings.target, None, SCHEMA_ROWS)
+        self._reader, found = open_reader(settings.spec, settings.target, TextForm(), SCHEMA_ROWS)
         label = self._reader.label
         name = found or DEFAULT_TARGET
         for column, role in ((name, "the target"), (key, "the key")):
@@ -48,14 +50,15 @@ class LateLabels:
         head = next(chunks, None)
         if head is None:
             raise SourceError(f"{label}: has no rows; there are no labels to learn from", file=label)
-        first = head.slice(0, SCHEMA_ROWS)
+        dialect = Dialect.find([head.slice(0, SCHEMA_ROWS)], DialectOptions(), target=name)
+        first = dialect.apply(head.slice(0, SCHEMA_ROWS))
         self._label = Target.infer(name, [first.columns[name]], task, False, label)
         self._key = None if key is None else Target.infer(key, [first.columns[key]], None, False, label)
         # The fingerprint of all chunks before the current one, whose first entry is number `_first`.
         self._fingerprint = Fingerprint(wanted)
         self._current: Chunk | None = None
         self._first = 0
-        self._chunks = chain([head], chunks)
+        self._chunks = map(dialect.apply, chain([head], chunks))
         if state is not None:
             self._restore(Fields(state, "checkpoint.late"))
         self._entries = self._read()

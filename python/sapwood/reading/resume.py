@@ -7,6 +7,7 @@ from typing import Any
 
 from sapwood._state import Fields, StateError
 from sapwood.reading.bad_rows import check_bad_rows
+from sapwood.reading.dialect import Dialect
 from sapwood.reading.errors import SourceError
 
 STATE_FORMAT = 2
@@ -21,6 +22,7 @@ class Resume:
     fingerprint: str
     schema: dict[str, Any]
     bad: dict[str, Any]
+    dialect: Dialect | None
 
     @classmethod
     def of(cls, state: dict[str, Any]) -> Resume:
@@ -38,6 +40,7 @@ class Resume:
                 fields.text("fingerprint"),
                 fields.raw("schema"),
                 fields.raw("bad"),
+                None if fields.raw("dialect") is None else Dialect.restore(fields.part("dialect")),
             )
         except StateError as error:
             raise SourceError(f"the state to resume from cannot be used ({error}); start again without it") from error

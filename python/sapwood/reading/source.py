@@ -18,15 +18,14 @@ from sapwood.encoding.schema import Encoded, Roles, Schema
 from sapwood.reading.bad_rows import BadRows, OnBadRow
 from sapwood.reading.batch import Batch, join
 from sapwood.reading.chunk import Chunk, LiveReader, Reader
+from sapwood.reading.dialect import Dialect, DialectOptions
 from sapwood.reading.errors import SourceError, unknown_column
 from sapwood.reading.fingerprint import Fingerprint
-from sapwood.reading.first_look import Look
-from sapwood.reading.opening import open_reader
+from sapwood.reading.first_look import Look, column_notes
+from sapwood.reading.opening import check_names, open_reader
 from sapwood.reading.paths import check_paths
+from sapwood.reading.readers.csv import TextForm
 from sapwood.reading.resume import STATE_FORMAT, Resume
-
-MAX_COLUMNS = 100_000
-"""Wider sources are refused; memory and time of every batch grow with the number of columns."""
 
 PAUSE = 0.2
 """Seconds without a row after which a feed is thought to pause: the rows so far then determine the types."""
@@ -67,16 +66,20 @@ class Source:
         resume: Resume | None,
         key: str | None,
         keep_unlabelled: bool | None,
+        dialect: DialectOptions,
     ) -> None:
         self._reader = reader
+        self._dialect_options = dialect
+        self._dialect = None if resume is None else resume.dialect
         self._bad_rows = bad_rows
         self._batch_rows = batch_rows
         self._start = start
         self._end = None if max_rows is None else start + max_rows
         self._held: deque[Chunk] = deque()
-        _check_names(reader)
+        check_names(reader)
         self._live = reader if isinstance(reader, LiveReader) else None
         self._look: Look | None = None
+        self._column_notes: list[str] = []
         self.key = key
         of_key = [] if key is None else [key]
         if key is not None and key not in reader.names:
@@ -102,7 +105,7 @@ class Source:
     def _skip_to(self, resume: Resume) -> None:
         """Read the rows that were consumed before, and refuse to continue if they are not the same."""
         label, seen = self._reader.label, self._consumed
-        while seen.position < resume.position and (chunk := next(self._chunks, None)) is not None:
+        while seen.position < resume.position and (chunk := self._next_chunk()) is not None:
             part = chunk.slice(0, resume.position - seen.position)
             if part.n_rows < chunk.n_rows:
                 self._held.append(chunk.slice(part.n_rows, chunk.n_rows))
@@ -138,10 +141,27 @@ class Source:
             label = self._reader.label
             after = f" after the first {self._start}" if self._start else ""
             raise SourceError(f"{label}: has no rows{after}; there is nothing to learn from", file=label)
+        as_they_are = {name for name, kind in roles.given_kinds().items() if kind != "number"}
+        self._dialect = Dialect.find(first, self._dialect_options, as_they_are=as_they_are, target=roles.target)
+        first = [self._dialect.apply(chunk) for chunk in first]
+        self._held = deque(self._dialect.apply(chunk) for chunk in self._held)
         schema = Schema.infer(first, self._reader.names, roles, self._reader.label)
         if self._live is not None and n_rows < SCHEMA_ROWS:
             self._look = Look.at(first, schema)
+        self._column_notes = column_notes(first, schema)
         return schema
+
+    def _next_chunk(self) -> Chunk | None:
+        """Return the next chunk, with plain numbers: as in the rows before it, or those of the chunk itself."""
+        chunk = next(self._chunks, None)
+        if chunk is None:
+            return None
+        if self._dialect is None:
+            as_they_are = {
+                feature.name for feature in self._schema.encoder.features if feature.kind not in ("number", "boolean")
+            }
+            self._dialect = Dialect.find([chunk], self._dialect_options, as_they_are=as_they_are, target=self.target)
+        return self._dialect.apply(chunk)
 
     def _is_worth_waiting(self, until: float | None) -> bool:
         """Whether to read more before the types are fixed: of a feed with a usable row, only if more arrives soon."""
@@ -231,7 +251,8 @@ class Source:
     def notes(self) -> list[str]:
         """Remarks for the user, for example on integers too large for a double, too many categories, or late keys."""
         first = [] if self._look is None else [self._look.note]
-        return [*first, *self._schema.notes(), *self._reader.notes()]
+        first += [] if self._dialect is None else self._dialect.notes()
+        return [*first, *self._schema.notes(), *self._reader.notes(), *self._column_notes]
 
     def state(self) -> dict[str, Any]:
         """Return everything needed to continue from here, as JSON values, for ``open_source(..., resume=state)``.
@@ -247,6 +268,7 @@ class Source:
             "fingerprint": self._consumed.fingerprint.digest(),
             "schema": self._schema.state(),
             "bad": self._bad_rows.state(),
+            "dialect": None if self._dialect is None else self._dialect.state(),
         }
 
     def __iter__(self) -> Iterator[Batch]:
@@ -293,7 +315,7 @@ class Source:
         while n_rows < n_wanted:
             if n_rows and not self._is_ready(0.0):
                 break
-            chunk = self._held.popleft() if self._held else next(self._chunks, None)
+            chunk = self._held.popleft() if self._held else self._next_chunk()
             if chunk is None:
                 break
             part = chunk.slice(0, n_wanted - n_rows)
@@ -320,21 +342,6 @@ class Source:
         self.close()
 
 
-def _check_names(reader: Reader) -> None:
-    """Refuse columns that share a name, and more columns than can be read."""
-    names, label = reader.names, reader.label
-    if len(names) > MAX_COLUMNS:
-        raise SourceError(
-            f"{label}: has {len(names)} columns; at most {MAX_COLUMNS} can be read: leave some out of the file",
-            file=label,
-        )
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise SourceError(f"{label}: two columns are called {name!r}; rename one", file=label)
-        seen.add(name)
-
-
 # The many parameters are the public interface.
 def open_source(
     spec: Any,
@@ -355,13 +362,17 @@ def open_source(
     resume: dict[str, Any] | None = None,
     key: str | None = None,
     keep_unlabelled: bool | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
+    na_values: Sequence[str] = (),
 ) -> Source:
     """Open a stream of rows.
 
     Parameters
     ----------
     spec : str, path, file, table, arrays or iterable
-        - a CSV file (plain, gzip or zstd; UTF-8, with a header line), a Parquet file, an Arrow IPC or Feather file:
+        - a CSV file (plain, gzip or zstd, with a header line), a Parquet file, an Arrow IPC or Feather file:
           recognised by their first bytes, not by their names;
         - a folder or a glob of such files, or a list of paths; folders and globs are read in natural order (part2
           before part10), and all files must have the same columns;
@@ -408,6 +419,16 @@ def open_source(
     keep_unlabelled : bool or None
         Whether a row without a target is usable: it can be forecast, and its label may come later. None: if there is a
         `key`, and in feeds. Otherwise it is a bad row.
+    decimal : {".", ","} or None
+        The decimal mark in columns of text. None: found out, column by column.
+    thousands : str or None
+        The separator of thousands in columns of text. None: the comma or the point, whichever is not the decimal mark,
+        blanks and apostrophes.
+    encoding : str or None
+        The encoding of CSV files. None: UTF-8, unless the first bytes show another one: UTF-16 with a byte order mark,
+        or Western European text (cp1252, Latin-1).
+    na_values : sequence of str
+        Further texts that stand for a missing value.
 
     Returns
     -------
@@ -445,10 +466,12 @@ def open_source(
     before = None if resume is None else Resume.of(resume)
     if before is not None:
         schema, start_row = before.schema, before.start
+    dialect = DialectOptions(decimal, thousands, na_values)
+    dialect.check()
     bad_rows = BadRows(on_bad_row, quarantine)
     check_paths({"source": spec}, {"quarantine file": quarantine})
     asked_for = target
-    reader, target = open_reader(spec, target, delimiter, SCHEMA_ROWS, follow=follow)
+    reader, target = open_reader(spec, target, TextForm(delimiter, encoding), SCHEMA_ROWS, follow=follow)
     if asked_for is None and isinstance(schema, dict) and schema.get("target") is None:
         target = None  # that of arrays and generators, when only predicting
     try:
@@ -464,6 +487,7 @@ def open_source(
             resume=before,
             key=key,
             keep_unlabelled=keep_unlabelled,
+            dialect=dialect,
         )
         bad_rows.start(None if before is None else before.bad)
     except BaseException:

@@ -24,11 +24,24 @@ from sapwood.reading.chunk import Chunk, Place, Reject, skip_rows
 from sapwood.reading.errors import SourceError
 from sapwood.reading.readers.bytes import ByteFeed
 from sapwood.reading.readers.record_ends import RecordEnds
+from sapwood.reading.readers.text_encoding import TextEncoding
 
 BLOCK = 1 << 20
 MAX_RECORD = 16 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 DELIMITERS = (",", ";", "\t", "|")
+
+
+@dataclass(frozen=True)
+class TextForm:
+    """What the user said about a text file; None: find out.
+
+    `delimiter` is the field separator, else whichever of comma, semicolon, tab and bar occurs most often in the header.
+    `encoding` is that of the text, else that which the first bytes show.
+    """
+
+    delimiter: str | None = None
+    encoding: str | None = None
 
 
 class CsvReader:
@@ -39,8 +52,7 @@ class CsvReader:
     stream : binary file
     label : str
         Its name in errors.
-    delimiter : str or None
-        None: whichever of comma, semicolon, tab and bar occurs most often in the header.
+    form : TextForm
     live : bool
         Whether the stream is a feed, whose bytes arrive over time.
     continues : list of str or None
@@ -53,8 +65,8 @@ class CsvReader:
         self,
         stream: BinaryIO | io.RawIOBase,
         label: str,
+        form: TextForm,
         *,
-        delimiter: str | None = None,
         live: bool = False,
         continues: list[str] | None = None,
     ) -> None:
@@ -63,14 +75,15 @@ class CsvReader:
         self.label = label
         self._stream = stream
         self._feed = ByteFeed(stream, label, live=live)
+        self._encoding = TextEncoding(label, form.encoding)
         if self._feed.format not in ("text", "gzip", "zstd"):
             raise SourceError(
                 f"{label}: {self._feed.format} data cannot be read from a pipe; save it as a file", file=label
             )
         self._held = b""  # a trailing carriage return, until the next read shows whether a newline follows
         self._line = 1
-        header, after_header = self._read_header(delimiter)
-        self._delimiter = delimiter or max(DELIMITERS, key=header.count)
+        header, after_header = self._read_header(form.delimiter)
+        self._delimiter = form.delimiter or max(DELIMITERS, key=header.count)
         fields = self._split_header(header)
         if continues is not None and not set(continues) & {name.strip() for name in fields}:
             self.names = continues
@@ -95,8 +108,8 @@ class CsvReader:
         return self._feed.fraction()
 
     def notes(self) -> list[str]:
-        """Return no notes: anything unusual in a CSV file is an error or a bad row."""
-        return []
+        """Return a note on the encoding, if it was found out."""
+        return self._encoding.notes()
 
     def close(self) -> None:
         """Close the stream."""
@@ -130,7 +143,8 @@ class CsvReader:
             return header.decode().rstrip("\n"), data[end:]
         except UnicodeDecodeError:
             raise SourceError(
-                f"{self.label}, line 1: is not UTF-8 text; give a CSV (UTF-8), Parquet or Arrow file",
+                f"{self.label}, line 1: is not UTF-8 text; name its encoding with encoding=, or give a CSV, Parquet or "
+                "Arrow file",
                 file=self.label,
                 line=1,
             ) from None
@@ -171,8 +185,8 @@ class CsvReader:
         return names
 
     def _read(self) -> bytes:
-        """Read more bytes, with line endings normalised to newlines."""
-        data = self._feed.read(BLOCK)
+        """Read more bytes, in UTF-8 and with line endings normalised to newlines."""
+        data = self._encoding.as_utf8(lambda: self._feed.read(BLOCK))
         if self._held or b"\r" in data:
             at_end = not data
             data = self._held + data
@@ -301,7 +315,12 @@ class CsvReader:
         if b"\0" in record.text:
             return Reject(offset, "not text", "the line holds a zero byte, which is not text")
         if not _is_utf8(record.text):
-            return Reject(offset, "not UTF-8", "the line is not UTF-8 text", "convert the file to UTF-8")
+            return Reject(
+                offset,
+                "not UTF-8",
+                "the line is not UTF-8 text",
+                "convert the file to UTF-8, or name its encoding with encoding=",
+            )
         if record.n_fields == len(self.names):
             return None
         plural = "" if record.n_fields == 1 else "s"

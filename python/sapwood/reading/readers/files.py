@@ -16,7 +16,7 @@ from sapwood.reading.chunk import Chunk, Reader, skip_rows
 from sapwood.reading.errors import SourceError, check_columns
 from sapwood.reading.readers.bytes import HEAD_BYTES, detect_format, open_bytes
 from sapwood.reading.readers.columnar import ArrowReader, ParquetReader
-from sapwood.reading.readers.csv import CsvReader
+from sapwood.reading.readers.csv import CsvReader, TextForm
 from sapwood.reading.readers.live import LiveCsvReader, Pipe, is_live
 
 _TEXT_ENDINGS = (".csv", ".tsv")
@@ -59,7 +59,7 @@ def find_files(spec: str) -> list[Path]:
     return sorted(found, key=lambda p: natural_key(str(p)))
 
 
-def open_file(path: Path, delimiter: str | None) -> Reader:
+def open_file(path: Path, form: TextForm) -> Reader:
     """Return a reader for one file, chosen by its first bytes."""
     stream = open_bytes(path)
     file_format = detect_format(stream.read(HEAD_BYTES))
@@ -71,52 +71,52 @@ def open_file(path: Path, delimiter: str | None) -> Reader:
         return ParquetReader(path)
     if file_format == "arrow":
         return ArrowReader(pyarrow("reading Arrow files").OSFile(label), label, seekable=True)
-    return open_stream(stream, label, delimiter, file_format=file_format)
+    return open_stream(stream, label, form, file_format=file_format)
 
 
-def open_stream(
-    stream: BinaryIO | io.RawIOBase, label: str, delimiter: str | None, *, file_format: str = "text"
-) -> Reader:
+def open_stream(stream: BinaryIO | io.RawIOBase, label: str, form: TextForm, *, file_format: str = "text") -> Reader:
     """Return a reader for an open file or pipe, which need not be seekable."""
     if file_format == "arrow-stream":
         return ArrowReader(stream, label, seekable=False)
     if file_format == "feather-v1":
         raise SourceError(f"{label}: is a Feather file of version 1; write it again as version 2", file=label)
     try:
-        return CsvReader(stream, label, delimiter=delimiter)
+        return CsvReader(stream, label, form)
     except SourceError:
         stream.close()
         raise
 
 
-def open_stdin(delimiter: str | None) -> Reader:
+def open_stdin(form: TextForm) -> Reader:
     """Return a reader for CSV on standard input, plain or compressed. Only a plain pipe can be read row by row."""
     stream = sys.stdin.buffer
     if not is_live(stream):
-        return open_stream(stream, "<stdin>", delimiter)
+        return open_stream(stream, "<stdin>", form)
     pipe = Pipe(stream.fileno())
     if detect_format(pipe.peek()) == "text":
-        return LiveCsvReader(pipe, "<stdin>", delimiter=delimiter)
-    return open_stream(pipe, "<stdin>", delimiter)
+        return LiveCsvReader(pipe, "<stdin>", form)
+    return open_stream(pipe, "<stdin>", form)
 
 
 class FilesReader:
     """Reads several files as one stream. All must have the same columns; their order may differ."""
 
-    def __init__(self, paths: Sequence[Path], delimiter: str | None) -> None:
+    def __init__(self, paths: Sequence[Path], form: TextForm) -> None:
         self.paths = list(paths)
-        self._delimiter = delimiter
+        self._form = form
+        self._notes: list[str] = []
         self.label = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
         self._current: Reader | None = None
         self._n_done = 0
         lengths: list[int | None] = []
         # Check all of them now, rather than fail on the last one after hours of learning.
         for path in self.paths:
-            with closing(open_file(path, delimiter)) as reader:
+            with closing(open_file(path, form)) as reader:
                 if not lengths:
                     self.names = reader.names
                 check_columns(reader.label, reader.names, self.names, str(self.paths[0]))
                 lengths.append(reader.n_rows)
+                self._notes += reader.notes()
         self._lengths = lengths
         self.n_rows = None if None in lengths else sum(n for n in lengths if n is not None)
 
@@ -133,7 +133,7 @@ class FilesReader:
     def _read(self, first: int, skip: int, columns: list[str]) -> Iterator[Chunk]:
         self._n_done = first
         for path in self.paths[first:]:
-            self._current = open_file(path, self._delimiter)
+            self._current = open_file(path, self._form)
             yield from self._current.chunks(skip, columns)
             self.close()
             self._n_done += 1
@@ -145,8 +145,8 @@ class FilesReader:
         return None if within is None else (self._n_done + within) / len(self.paths)
 
     def notes(self) -> list[str]:
-        """Return no notes."""
-        return []
+        """Return the notes on the files."""
+        return self._notes
 
     def close(self) -> None:
         """Close the open file."""

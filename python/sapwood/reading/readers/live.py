@@ -14,7 +14,7 @@ from typing import Any
 from sapwood.reading.chunk import Chunk, skip_rows
 from sapwood.reading.errors import SourceError, check_columns
 from sapwood.reading.readers.bytes import HEAD_BYTES, detect_format, open_bytes
-from sapwood.reading.readers.csv import DELIMITERS, MAX_RECORD, CsvReader
+from sapwood.reading.readers.csv import DELIMITERS, MAX_RECORD, CsvReader, TextForm
 from sapwood.reading.readers.record_ends import RecordEnds
 
 BLOCK = 1 << 16
@@ -75,12 +75,12 @@ class LiveCsvReader(CsvReader):
         self,
         stream: Pipe | FollowedFile,
         label: str,
+        form: TextForm,
         *,
-        delimiter: str | None = None,
         continues: list[str] | None = None,
     ) -> None:
         self._pipe = stream
-        super().__init__(stream, label, delimiter=delimiter, live=True, continues=continues)
+        super().__init__(stream, label, form, live=True, continues=continues)
 
     def ready(self, seconds: float) -> bool:
         """Wait for at most `seconds` for a whole record, or the end of the feed; return whether it is there."""
@@ -173,10 +173,10 @@ class FollowingReader:
 
     n_rows: int | None = None
 
-    def __init__(self, path: Path, delimiter: str | None) -> None:
+    def __init__(self, path: Path, form: TextForm) -> None:
         self.label = str(path)
         self._path = path
-        self._delimiter = delimiter
+        self._form = form
         if not path.is_file():
             open_bytes(path).close()  # for its error messages: missing file, no permission
             raise SourceError(f"{path}: is not a file; only a CSV file can be followed", file=str(path))
@@ -187,7 +187,7 @@ class FollowingReader:
                 f"{path}: holds {found} data, which cannot be read while it grows; follow a plain CSV file",
                 file=str(path),
             )
-        self._current: LiveCsvReader | None = LiveCsvReader(FollowedFile(path), self.label, delimiter=delimiter)
+        self._current: LiveCsvReader | None = LiveCsvReader(FollowedFile(path), self.label, form)
         self.names = self._current.names
         self._columns: list[str] = []
         self._rows: Iterator[Chunk] = iter(())
@@ -229,10 +229,10 @@ class FollowingReader:
             file = FollowedFile(self._path)
         except SourceError:
             return False  # it is still to be created
-        if not RecordEnds((self._delimiter or "".join(DELIMITERS)).encode()).first(file.at(0, MAX_RECORD)):
+        if not RecordEnds((self._form.delimiter or "".join(DELIMITERS)).encode()).first(file.at(0, MAX_RECORD)):
             file.close()
             return False
-        reader = LiveCsvReader(file, self.label, delimiter=self._delimiter, continues=self.names)
+        reader = LiveCsvReader(file, self.label, self._form, continues=self.names)
         check_columns(self.label, reader.names, self.names, "the file before it")
         self._current, self._rows = reader, reader.chunks(0, self._columns)
         self.n_replaced += 1
