@@ -30,7 +30,7 @@ class Settings(CloudParameters):
 
 
 def compose(settings: Settings, task: Task, n_inputs: int, n_classes: int) -> list[MemberConfig]:
-    """The members of the bank, `copies` times.
+    """Return the members of the bank, repeated `copies` times.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def compose(settings: Settings, task: Task, n_inputs: int, n_classes: int) -> li
 
 
 def recommended_clouds(leaf: Leaf | Auto, task: Task, n_inputs: int, n_classes: int, *, lagged: bool) -> list[Cloud]:
-    """The recommended bank; of one kind of leaf, if one was asked for, at every pool size and then again with lags."""
+    """Return the recommended bank. For a given leaf: a cloud for every pool size, and again with lags."""
     if leaf != "auto":
         pools = [_recommended.scaled(pool, n_classes) for pool in _recommended.POOLS[task]]
         return [Cloud(leaf, pool, again) for again in ((False, True) if lagged else (False,)) for pool in pools]
@@ -93,8 +93,8 @@ def recommended_clouds(leaf: Leaf | Auto, task: Task, n_inputs: int, n_classes: 
 def trivial_members(task: Task, n_classes: int) -> tuple[str, ...]:
     """What a bank also holds where the last target is known: forecasts that cost nothing and are often hard to beat.
 
-    On smooth series the last value and a line through it; on labels that take turns the label that usually comes next.
-    Whether one of two labels repeats, the clouds that see the last label find out as fast.
+    For smooth series, the last value and a line through it; for alternating labels, the label that usually follows.
+    With only two labels, the clouds that see the last label learn this as fast.
     """
     if task == "regression":
         return "last_value", "least_squares"
@@ -102,7 +102,7 @@ def trivial_members(task: Task, n_classes: int) -> tuple[str, ...]:
 
 
 def stationary(settings: Settings, n_inputs: int) -> dict[str, Any]:
-    """What a cloud that takes the world to stand still has of its own, unless the user has decided."""
+    """Return the settings of a cloud for stationary streams, except where the user has set them."""
     own: dict[str, Any] = {"split_beta": 1.0}
     if _is_auto(settings.forgetting):
         own["forgetting"] = 1.0
@@ -114,14 +114,14 @@ def stationary(settings: Settings, n_inputs: int) -> dict[str, Any]:
 
 
 def particles_per_cloud(n_particles: Any, task: Task, *, is_bank: bool) -> int:
-    """None: 1000 for a cloud alone; in a bank the clouds share the work, and 30 (20 for classes) each are enough."""
+    """None: 1000 for a single cloud, and 30 (20 for classes) for a cloud of a bank."""
     if n_particles is None:
         return _recommended.PARTICLES[task] if is_bank else _SINGLE_CLOUD_PARTICLES
     return _count("n_particles", n_particles, at_least=1)
 
 
 def pool_sizes(max_active: Any) -> list[int | None]:
-    """One entry a cloud, for pools that the user has chosen."""
+    """Return one entry per cloud for user-defined pools."""
     if max_active is None:
         return [None]
     if not _is_sequence(max_active):
@@ -132,14 +132,14 @@ def pool_sizes(max_active: Any) -> list[int | None]:
 
 
 def discard_rule(discard: Any, forgetting: float | None, task: Task) -> str:
-    """``"auto"``: oldest. Active discarding wins only where nothing drifts, which is what ``forgetting=1.0`` says."""
+    """``"auto"``: oldest. Active discarding is better only without drift, which ``forgetting=1.0`` asserts."""
     if _choice("discard", discard, ("auto", *option_names("discard", task))) != "auto":
         return str(discard)
     return _BEST_DISCARD[task] if forgetting == 1.0 else "oldest"
 
 
 def forgetting_factor(forgetting: Any) -> float | None:
-    """``"auto"``: None, which lets every particle carry its own."""
+    """``"auto"``: None, which gives every particle its own factor."""
     if _is_auto(forgetting):
         return None
     return _number("forgetting", forgetting, also="in [0, 1], or 'auto'")

@@ -173,7 +173,7 @@ class Predictive:
     def var(self, n_threads: int = 1) -> tuple[Floats, Floats]:
         """(total variance, the part due to not knowing the model)."""
     def ln_density(self, y: Floats, n_threads: int = 1) -> Floats:
-        """y: one value a row (classification: class index)."""
+        """y: one value per row (classification: class index)."""
     def cdf(self, y: Floats, n_threads: int = 1) -> Floats: ...
     def crps(self, y: Floats, n_threads: int = 1) -> Floats: ...
     def quantile(self, levels: Floats, n_threads: int = 1) -> Floats:

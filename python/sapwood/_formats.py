@@ -6,7 +6,7 @@ import math
 
 
 def number(value: float) -> str:
-    """Format with four significant digits, and a dash for what does not exist.
+    """Format with four significant digits; undefined numbers are a dash.
 
     Examples
     --------

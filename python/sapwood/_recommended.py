@@ -1,9 +1,9 @@
 """The bank that ``max_active="auto"`` and ``leaf="auto"`` stand for, as rules of the numbers of columns and classes.
 
-Small pools follow fast drift, large ones know more where the world stands still; lines inside a leaf extrapolate where
-constants do not; Gaussian classes find oblique boundaries that counts cannot. Nobody knows in advance which of them a
-stream needs, so the bank has some of each and weighs them by how well they predict. Many small clouds do better than
-few large ones: a fresh start is worth more than as many further particles. ``benchmarks/quality`` measures the result.
+Small pools follow fast drift; large ones are more accurate on stationary streams. Linear leaves extrapolate, constant
+ones do not. Gaussian classes represent oblique boundaries, counts do not. Which of them a stream needs is not known in
+advance, so the bank has some of each and weights them by their predictions. Many small clouds do better than a few
+large ones with as many particles, since each cloud starts afresh. ``benchmarks/quality`` measures the result.
 """
 
 from __future__ import annotations
@@ -17,21 +17,22 @@ from sapwood._options import Leaf, Task
 PARTICLES: dict[Task, int] = {"regression": 30, "classification": 20}
 POOLS: dict[Task, tuple[int, ...]] = {"regression": (25, 50, 200, 1000, 3000), "classification": (10, 100, 500)}
 
-# Lines in trees of so few points cost little, and in fast drift they are all there is.
+# Linear leaves of few points are cheap, and under fast drift nothing else helps.
 _SMALL_POOL = 50
 _PARTICLES_OF_A_SMALL_POOL = 2
-# In large pools half of the particles lose nothing.
+# Large pools lose nothing with half of the particles.
 _LARGE_POOL = 500
 _LAGGED_NUMBERS: tuple[tuple[Leaf, int], ...] = (("linear", 1000), ("linear", 3000), ("constant", 3000))
-# Classes with one covariance, and with one each.
+# Classes with a common covariance, and with one each.
 _DISCRIMINANT_POOLS = (25, 100, 500)
 _QUADRATIC_POOLS = (100, 150)
-# Up to so many class means a leaf, Gaussian classes with one covariance, and with one each, can afford the usual number
-# of particles. Beyond, a cloud has as many fewer, but not less than half and a quarter.
+# The largest numbers of class means per leaf for which clouds of Gaussian classes (with a common covariance, and with
+# one each) can afford the usual number of particles. Beyond, that number is reduced in proportion, to at least a half
+# and a quarter.
 _FEW_MEANS = (6, 4)
 _ACTIVE_POINTS_PER_CLASS = 50
 _LARGEST_POOL = 10_000
-# Full covariances cost the square of the number of columns, and say little where there are many.
+# The cost of full covariances is quadratic in the number of columns, and with many columns they are poorly estimated.
 _FEW_COLUMNS = 10
 _MANY_COLUMNS = 20
 
@@ -48,10 +49,10 @@ class Cloud:
     lagged : bool
         Whether it also sees the last targets.
     stationary : bool
-        Whether it takes the world to stand still: nothing fades, trees may be deep, a split is sought in a quarter of
-        the columns, and rare classes start with a whole count.
+        Whether it is meant for stationary streams: it forgets nothing, trees may be deep, a quarter of the columns are
+        candidates for a split, and classes have a prior count of 1.
     particles : Fraction
-        How many times the usual number of particles it has.
+        Its number of particles, as a multiple of the usual number.
     """
 
     leaf: Leaf
@@ -62,7 +63,7 @@ class Cloud:
 
 
 def regression(*, lagged: bool) -> list[Cloud]:
-    """Lines and constants; with lags there are large clouds of both that see the last targets too."""
+    """Return clouds with linear and constant leaves; with lags, also large clouds of both that see the last targets."""
     lines = [
         Cloud("linear", pool, particles=Fraction(_PARTICLES_OF_A_SMALL_POOL if pool <= _SMALL_POOL else 1))
         for pool in POOLS["regression"]
@@ -73,7 +74,7 @@ def regression(*, lagged: bool) -> list[Cloud]:
 
 
 def classification(n_inputs: int, n_classes: int, *, lagged: bool) -> list[Cloud]:
-    """Counts, and Gaussian classes for as many columns as they can be afforded for."""
+    """Return clouds with multinomial leaves and, depending on the number of columns, with Gaussian classes."""
     if n_inputs <= _FEW_COLUMNS:
         clouds = [
             Cloud("multinomial", 10),
@@ -95,12 +96,12 @@ def classification(n_inputs: int, n_classes: int, *, lagged: bool) -> list[Cloud
 
 
 def _twice(cloud: Cloud) -> list[Cloud]:
-    """Two clouds with half of the particles each: in so many columns the first splits decide, and each has its own."""
+    """Return two clouds with half of the particles each: with many columns the first splits are decisive."""
     return [replace(cloud, particles=cloud.particles / 2)] * 2
 
 
 def _gaussian_classes(n_inputs: int, n_classes: int) -> list[Cloud]:
-    """Clouds whose particles follow what a particle costs: the means of its classes, and covariances more than that."""
+    """Return clouds with fewer particles the more one costs, which depends on its class means and covariances."""
     n_means = n_inputs * max(n_classes, 2)
     one, each = (Fraction(few, n_means) for few in _FEW_MEANS)
     one, each = _between(0.5, one, 1), _between(0.25, each, 1)
@@ -118,10 +119,7 @@ def _between(low: float, share: Fraction, high: float) -> Fraction:
 
 
 def scaled(pool: int, n_classes: int) -> int:
-    """A pool grown in proportion until one of 500 would hold 50 points of every class: fewer starve the rare ones.
-
-    None grows beyond 10,000.
-    """
+    """Scale the size of a pool so that one of 500 would have room for 50 points per class; at most 10,000."""
     largest = POOLS["classification"][-1]
     grown = math.ceil(Fraction(pool * max(largest, _ACTIVE_POINTS_PER_CLASS * n_classes), largest))
     return min(grown, max(pool, _LARGEST_POOL))

@@ -17,7 +17,7 @@ _SEED_LIMIT = 2**64
 
 
 def seed_from(random_state: RandomState) -> int:
-    """A whole number is the seed itself; a generator is asked once; None asks numpy's global state."""
+    """An integer is the seed itself; a generator is used to draw one, and None numpy's global state."""
     if is_whole(random_state):
         if not 0 <= random_state < _SEED_LIMIT:
             raise errors.make("out-of-range", name="random_state", value=random_state, allowed="from 0 to 2**64 - 1")
@@ -35,7 +35,7 @@ def seed_from(random_state: RandomState) -> int:
 
 
 def threads_from(n_jobs: int | None) -> int:
-    """None is one thread, -1 every core this process may use, -2 all but one, and so on."""
+    """None is one thread, -1 all cores that this process may use, -2 all but one, and so on."""
     if n_jobs is None:
         return 1
     if not is_whole(n_jobs) or n_jobs == 0:

@@ -1,4 +1,4 @@
-"""Names and labels on their way to a person: they are data, and must not act on the terminal or the page."""
+"""Names and labels made safe to print: they are data, and must not act on the terminal or the page."""
 
 from __future__ import annotations
 

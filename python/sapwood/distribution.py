@@ -1,4 +1,4 @@
-"""Predictive distributions: what a model believes about y at each row, computed only when asked."""
+"""Predictive distributions of y at each row, evaluated lazily."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Floats = NDArray[np.float64]
 class PredictiveDistribution:
     """The predictive distribution of a regression at each row of X: an exact mixture of Student-t distributions.
 
-    Made by :meth:`~sapwood.DynamicTreeRegressor.predict_dist`. It describes the model as it was at that moment:
-    learning more does not change it.
+    Returned by :meth:`~sapwood.DynamicTreeRegressor.predict_dist`. It describes the model at that moment; further
+    learning does not change it.
 
-    Two rules of shape hold for every method. ``y`` is one number, used at every row, or one number for each row; the
-    answer has one entry a row. ``q`` is one level, and the answer has one entry a row, or a list of levels, and the
-    answer has shape ``(n_rows, n_levels)``.
+    Shapes follow two rules. ``y`` is one number for all rows, or one number per row; the result has one entry per row.
+    ``q`` is one level, and the result has one entry per row; or a list of levels, and the result has shape
+    ``(n_rows, n_levels)``.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class PredictiveDistribution:
         return self._predictive.var(self._n_threads)
 
     def var(self) -> Floats:
-        """Variance at each row; infinite where too few points support the row for one to exist."""
+        """Variance at each row; infinite if too few points support the row for the variance to exist."""
         return self._variances[0].copy()
 
     def std(self) -> Floats:
@@ -70,7 +70,7 @@ class PredictiveDistribution:
         return np.sqrt(self._variances[0])
 
     def epistemic(self) -> Floats:
-        """The part of the variance that is due to not knowing the model, and that more data would remove."""
+        """The part of the variance that is due to uncertainty about the model, and that more data would remove."""
         return self._variances[1].copy()
 
     def logpdf(self, y: ArrayLike) -> Floats:
@@ -88,11 +88,11 @@ class PredictiveDistribution:
         return values
 
     def crps(self, y: ArrayLike) -> Floats:
-        """Continuous ranked probability score of this forecast when y comes true: smaller is better, in units of y."""
+        """Continuous ranked probability score of this forecast if y is observed: smaller is better, in units of y."""
         return self._at(y, self._predictive.crps, at_infinity=np.inf)
 
     def ppf(self, q: ArrayLike) -> Floats:
-        """Quantiles of the exact mixture, found by root-finding.
+        """Quantiles of the exact mixture, computed by root-finding.
 
         Parameters
         ----------
@@ -140,8 +140,8 @@ class PredictiveDistribution:
 class ClassDistribution:
     """The predictive distribution of a classification at each row of X.
 
-    Made by :meth:`~sapwood.DynamicTreeClassifier.predict_dist`. It describes the model as it was at that moment.
-    Columns follow ``classes``. ``y`` is one label, used at every row, or one label for each row.
+    Returned by :meth:`~sapwood.DynamicTreeClassifier.predict_dist`. It describes the model at that moment. Columns
+    follow ``classes``. ``y`` is one label for all rows, or one label per row.
 
     Examples
     --------
@@ -179,12 +179,12 @@ class ClassDistribution:
         return self._proba.copy()
 
     def entropy(self) -> Floats:
-        """Entropy at each row, in nats: 0 when the class is certain, ln(n_classes) when all are equally likely."""
+        """Entropy at each row, in nats: 0 if the class is certain, ln(n_classes) if all are equally likely."""
         proba = self._proba
         return -np.sum(proba * np.log(np.where(proba > 0, proba, 1.0)), axis=1)
 
     def logpmf(self, y: ArrayLike) -> Floats:
-        """Logarithm of the probability of label y; -inf for a label the model has never met."""
+        """Logarithm of the probability of label y; -inf for a label that the model has never seen."""
         given = _one_a_row(y, len(self))
         codes = self._labels.encode_or_nan(given)
         known = ~np.isnan(codes)

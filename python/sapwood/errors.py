@@ -1,8 +1,8 @@
-"""What can go wrong, in one catalogue.
+"""The exceptions and the catalogue of errors.
 
-Three exceptions, all of them :class:`ValueError`, cover everything a user can do wrong: :class:`InputError` (the data),
-:class:`ConfigError` (a parameter) and :class:`ModelFileError` (a model file). Each carries a stable ``code`` beside its
-message (``error.args`` is ``(message, code)``), so that programs need not read prose.
+Three subclasses of :class:`ValueError` cover everything that a user can do wrong: :class:`InputError` (the data),
+:class:`ConfigError` (a parameter) and :class:`ModelFileError` (a model file). Besides its message, each has a stable
+``code`` for programs: ``error.args`` is ``(message, code)``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["CatalogueEntry", "ConfigError", "InputError", "ModelFileError", "cat
 
 
 class CatalogueEntry(NamedTuple):
-    """One way to go wrong: its stable code, the exception it raises, and its message (a template, or an example)."""
+    """An error: its stable code, its exception, and its message (a template, or an example)."""
 
     code: str
     exception: type[ValueError]
@@ -30,10 +30,10 @@ def _message(error: ValueError) -> str:
 
 
 for _class in _CLASSES.values():
-    # The arguments are (message, code), which ValueError would print as a tuple; people should see the sentence.
+    # ValueError would print the arguments (message, code) as a tuple; people should see only the message.
     _class.__str__ = _message  # type: ignore[assignment, method-assign]
 
-# Problems that scikit-learn's own validation finds keep its wording ("{reason}"): its users know those sentences.
+# Errors found by scikit-learn's validation keep its wording ("{reason}"), which its users know.
 _PYTHON_ENTRIES = (
     CatalogueEntry("x-layout", InputError, "{reason}"),
     CatalogueEntry("x-names", InputError, "{reason}"),
@@ -115,7 +115,7 @@ _PYTHON_ENTRIES = (
     CatalogueEntry(
         "wrong-length",
         InputError,
-        "X has {n_x} rows and {other} has {n_other}: inconsistent numbers of samples. Give one entry a row.",
+        "X has {n_x} rows and {other} has {n_other}: inconsistent numbers of samples. Give one entry per row.",
     ),
     CatalogueEntry("weight-layout", InputError, "{reason}"),
     CatalogueEntry(
@@ -153,7 +153,7 @@ _ENTRY_OF_CODE = {entry.code: entry for entry in _PYTHON_ENTRIES}
 
 
 def catalogue() -> list[CatalogueEntry]:
-    """List every error Sapwood can give, those of the native engine included.
+    """List every error that Sapwood can raise, including those of the native engine.
 
     Examples
     --------
@@ -162,11 +162,11 @@ def catalogue() -> list[CatalogueEntry]:
     True
     """
     entries = {code: CatalogueEntry(code, _CLASSES[name], example) for code, name, example in error_catalogue()}
-    # A problem that both sides can find has one code; users meet the wording of this side, which is asked first.
+    # Both sides use the same code for the same problem; Python checks first, so users see its message.
     return list({**entries, **_ENTRY_OF_CODE}.values())
 
 
 def make(code: str, **fields: object) -> ValueError:
-    """The exception of a catalogue entry, its template filled in. The caller raises it."""
+    """Return the exception of a catalogue entry, with its template filled in. The caller raises it."""
     entry = _ENTRY_OF_CODE[code]
     return entry.exception(entry.template.format(**fields), code)

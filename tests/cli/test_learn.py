@@ -144,7 +144,7 @@ def test_a_signal_ends_it_cleanly_and_resuming_completes_it(name: str, sapwood: 
     if run.returncode == 0:
         pytest.skip("the machine was through before the signal came")
     assert run.returncode == 128 + number, errors
-    assert "run the same command with --resume to go on" in errors
+    assert "run the same command with --resume to continue" in errors
     assert (folder / "m.sap").exists()
     assert (folder / "m.sap.checkpoint").exists()
     said = predictions.read_text().splitlines()

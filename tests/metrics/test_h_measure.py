@@ -79,5 +79,5 @@ def test_only_the_order_of_scores_matters():
 def test_bad_arguments():
     with pytest.raises(ValueError, match="cost_weight is 'hand'; it must be 'hand2009'"):
         h_measure([0, 1], [0.1, 0.2], "hand")
-    with pytest.raises(ValueError, match="y holds 2; with one score a row it may hold only 0 and 1"):
+    with pytest.raises(ValueError, match="y holds 2; with one score per row it may contain only 0 and 1"):
         h_measure([0, 2], [0.1, 0.2])

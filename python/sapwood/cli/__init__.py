@@ -1,4 +1,4 @@
-"""The command line: ``sapwood learn``, ``predict``, ``inspect``, and the commands that other packages add."""
+"""The command line. Each command is a module, registered in ``app.py``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The application and its register of commands, each imported when it is called for."""
+"""The application and its registry of commands, each imported on demand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMMANDS = {
     "reproduce": "sapwood.reproduce",
     "bench": "sapwood.cli.bench",
 }
-"""Where each command lives: a module with a function ``register(app)``. One that is not installed is not offered."""
+"""The module of each command, which has a function ``register(app)``. Modules that are not installed are left out."""
 
 
 class LazyCommands(TyperGroup):

@@ -20,7 +20,7 @@ from sapwood.stream import evaluate
 
 _SEED = 0
 _STREAMS = {"drifting-friedman": "rmse", "moving-target": "brier"}
-"""The streams, one a task, and the score that is shown of each: one that no probability of zero makes infinite."""
+"""The streams, one per task, with the score shown for each: one that a probability of zero does not make infinite."""
 
 EPILOG = """
 **Examples**
@@ -33,13 +33,13 @@ EPILOG = """
 
 def bench(
     rows: Annotated[int, typer.Option(min=100, metavar="ROWS", help="Rows of each stream.")] = 1000,
-    json: Annotated[bool, typer.Option("--json", help="One line of JSON in place of tables.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON instead of tables.")] = False,
 ) -> None:
-    """Check speed and quality on this machine: all defaults, beside the peers that are installed.
+    """Check speed and quality on this machine: all defaults, compared with the peers that are installed.
 
-    Each method forecasts every row of a built-in stream and then learns it, in one thread. Rates are rows a second of
-    processor time; a busy machine makes all of them lower, the ratios less so. Peers are run if river is installed,
-    and scikit-learn's linear model always.
+    Each method forecasts every row of a built-in stream and then learns it, in one thread. Rates are rows per second of
+    processor time; a busy machine lowers all of them, and affects the ratios less. River's learners are run if river is
+    installed, and scikit-learn's linear model always.
     """
     report = {name: _compare(STREAMS[name](n=rows, seed=_SEED), metric) for name, metric in _STREAMS.items()}
     if json:
@@ -58,12 +58,12 @@ def register(app: typer.Typer) -> None:
 
 
 def _compare(stream: Stream, metric: str) -> list[dict[str, Any]]:
-    """One line a method; ratios are to the first, which is ours."""
+    """Return one entry per method; ratios are relative to the first, which is ours."""
     lines: list[dict[str, Any]] = []
     for name, make in _methods(stream.task).items():
         began = time.process_time()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # peers' own, such as scikit-learn's of an overflow
+            warnings.simplefilter("ignore")  # from peers, such as scikit-learn's about an overflow
             result = evaluate(make(), stream, [metric])
         rate = result.n_rows / (time.process_time() - began)
         ours = lines[0]["rows_per_second"] if lines else rate

@@ -1,4 +1,4 @@
-"""What goes wrong, in one line, and the exit code it ends with."""
+"""Errors of the user as one line, and exit codes."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from sapwood.cli.option_names import as_options
 
 USER_ERROR = 1
 USAGE = 2
-SIGNALLED = 128  # plus the number of the signal, as shells have it
+SIGNALLED = 128  # plus the number of the signal, as in shells
 
 _INTERRUPT = 2
 
 
 @contextmanager
 def errors_in_one_line() -> Iterator[None]:
-    """End with one line on standard error for everything that is the data's, the file's or the user's doing."""
+    """Turn errors caused by the data, a file or the user into one line on standard error and an exit code."""
     try:
         yield
     except KeyboardInterrupt as signalled:
         typer.echo("interrupted", err=True)
         raise typer.Exit(SIGNALLED + (signalled.args[0] if signalled.args else _INTERRUPT)) from None
     except BrokenPipeError:
-        raise typer.Exit(USER_ERROR) from None  # whoever read the output has gone, and needs no explanation
+        raise typer.Exit(USER_ERROR) from None  # the reader of the output has gone and needs no explanation
     except (ValueError, OSError) as error:
         say_error(_message(error))
         raise typer.Exit(USER_ERROR) from error
 
 
 def _message(error: ValueError | OSError) -> str:
-    """The engine's errors carry a code beside their message; the system's errors are to name their file first."""
+    """Return the message alone, without the error's code; for errors of the system, the file comes first."""
     if isinstance(error, OSError):
         plain = type(error).__str__ is OSError.__str__ and error.filename is not None
         return f"{error.filename}: {error.strerror}; check the path and its permissions" if plain else str(error)
@@ -41,10 +41,10 @@ def _message(error: ValueError | OSError) -> str:
 
 
 def say_error(message: str) -> None:
-    """One line on standard error."""
+    """Print an error as one line on standard error."""
     typer.echo(typer.style("error: ", fg="red", bold=True) + visible(" ".join(message.split())), err=True)
 
 
 def usage_error(message: str, option: str | None = None) -> typer.BadParameter:
-    """A mistake in how the command was called; it ends with exit code 2."""
+    """Return the exception for a wrong call of a command, which ends with exit code 2."""
     return typer.BadParameter(message, param_hint=option)

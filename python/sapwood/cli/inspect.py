@@ -36,8 +36,10 @@ EPILOG = """
 
 def inspect(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that learn --save or model.save wrote.")],
-    tree: Annotated[bool, typer.Option("--tree", help="Also draw a tree of the cloud that is trusted most.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="One line of JSON in place of tables.")] = False,
+    tree: Annotated[
+        bool, typer.Option("--tree", help="Also draw a tree of the cloud with the largest weight.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON instead of tables.")] = False,
 ) -> None:
     """Show what a model knows: its bank, trees, pool and forgetting, and which columns it splits on."""
     with errors_in_one_line():
@@ -64,7 +66,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _names(model: DynamicTreeEstimator) -> list[str]:
-    """Names of the inputs, those of lagged targets after the columns."""
+    """Return the names of the inputs, followed by those of the lagged targets."""
     core, known = native(model), input_names(model)
     names = [f"x{ix + 1}" for ix in range(core.n_inputs)] if known is None else known
     target = fitted(model).target or "y"
@@ -114,7 +116,7 @@ def _member(core: Model, ix: int) -> dict[str, Any]:
 
 
 def _relevance(core: Model, names: list[str]) -> dict[str, float]:
-    """Share of the splits that each input has, clouds counted by their weight."""
+    """Return each input's share of the splits, with clouds counted by their weight."""
     used = np.zeros(len(names))
     for ix, weight in enumerate(_views.cloud_weights(core)):
         splits = core.split_use(ix)
@@ -189,7 +191,7 @@ def _show_relevance(console: Console, relevance: dict[str, float]) -> None:
 
 
 def _drawn(dump: TreeDump, names: list[str], classes: NDArray[Any] | None) -> Tree:
-    root = Tree("one tree of the cloud that is trusted most")
+    root = Tree("one tree of the cloud with the largest weight")
     _draw(root, dump, 0, names, "", classes)
     return root
 

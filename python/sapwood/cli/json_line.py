@@ -9,7 +9,7 @@ from typing import Any
 
 
 def json_line(value: Any) -> str:
-    """Format as JSON, which has no infinite or undefined numbers: they become null.
+    """Format as JSON. Infinite and undefined numbers, which JSON does not have, become null.
 
     Examples
     --------

@@ -33,7 +33,7 @@ EPILOG = """
 
 `sapwood learn --follow feed.csv --target y --task regression --predictions - --save feed.sap`
 
-`sapwood learn big.parquet -t y --save big.sap --resume`   (again and again, until it is done)
+`sapwood learn big.parquet -t y --save big.sap --resume`   (repeat until it has finished)
 """
 
 
@@ -61,11 +61,11 @@ def learn(
     ] = "auto",
     drop: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Option(help="Columns to leave out; repeat it, or use commas.", rich_help_panel=_SOURCE),
+        typer.Option(help="Columns to ignore; repeat the option or use commas.", rich_help_panel=_SOURCE),
     ] = None,
     categorical: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Option(help="Columns that hold categories though they look like numbers.", rich_help_panel=_SOURCE),
+        typer.Option(help="Columns of categories that look like numbers.", rich_help_panel=_SOURCE),
     ] = None,
     types: Annotated[
         Optional[list[str]],  # noqa: UP045
@@ -77,9 +77,7 @@ def learn(
     ] = None,
     delimiter: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(
-            help="What separates the fields of a CSV file; by default it is found out.", rich_help_panel=_SOURCE
-        ),
+        typer.Option(help="Field separator of a CSV file; detected by default.", rich_help_panel=_SOURCE),
     ] = None,
     decimal: Annotated[
         Optional[str],  # noqa: UP045
@@ -121,11 +119,13 @@ def learn(
     ] = None,
     max_rows: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=1, metavar="ROWS", help="Stop after so many rows.", rich_help_panel=_SOURCE),
+        typer.Option(min=1, metavar="ROWS", help="Stop after this many rows.", rich_help_panel=_SOURCE),
     ] = None,
     label_delay: Annotated[
         int,
-        typer.Option(min=0, metavar="ROWS", help="Labels arrive so many rows late.", rich_help_panel=_SOURCE),
+        typer.Option(
+            min=0, metavar="ROWS", help="Number of rows by which labels arrive late.", rich_help_panel=_SOURCE
+        ),
     ] = 0,
     labels: Annotated[
         Optional[str],  # noqa: UP045
@@ -149,13 +149,13 @@ def learn(
     ] = "auto",
     particles: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="Trees in each cloud.", show_default="chosen", rich_help_panel=_MODEL),
+        typer.Option(min=1, help="Trees per cloud.", show_default="chosen", rich_help_panel=_MODEL),
     ] = None,
     max_active: Annotated[
         str,
         typer.Option(
             metavar="SIZE",
-            help="Pool size; several with commas make a bank; all keeps every row.",
+            help="Pool size; several, separated by commas, make a bank; all keeps every row.",
             rich_help_panel=_MODEL,
         ),
     ] = "auto",
@@ -169,7 +169,7 @@ def learn(
         str,
         typer.Option(
             metavar="FACTOR",
-            help="What a retirement leaves of older knowledge, 0 to 1; auto learns it.",
+            help="Factor applied to older statistics at each retirement, 0 to 1; auto learns it.",
             rich_help_panel=_MODEL,
         ),
     ] = "auto",
@@ -177,7 +177,7 @@ def learn(
         str,
         typer.Option(
             metavar="COUNT",
-            help="How many of the last targets the model sees; auto: 1, or 0 where labels are late.",
+            help="Number of past targets used as inputs; auto: 1, or 0 if labels arrive late.",
             rich_help_panel=_MODEL,
         ),
     ] = "auto",
@@ -186,10 +186,10 @@ def learn(
         int,
         typer.Option(min=0, max=2**64 - 1, help="The same seed and data give the same model.", rich_help_panel=_MODEL),
     ] = 0,
-    jobs: Annotated[int, typer.Option(help="Threads; -1 is every core.", rich_help_panel=_MODEL)] = 1,
+    jobs: Annotated[int, typer.Option(help="Number of threads; -1 for all cores.", rich_help_panel=_MODEL)] = 1,
     save: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(metavar="MODEL", help="The file for the model.", rich_help_panel=_OUTPUT),
+        typer.Option(metavar="MODEL", help="File for the model.", rich_help_panel=_OUTPUT),
     ] = None,
     predictions: Annotated[
         Optional[Path],  # noqa: UP045
@@ -205,19 +205,17 @@ def learn(
     ] = "csv",
     report: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(metavar="FILE.html", help="The file for a report with pictures.", rich_help_panel=_OUTPUT),
+        typer.Option(metavar="FILE.html", help="File for a report with pictures.", rich_help_panel=_OUTPUT),
     ] = None,
     pictures: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(
-            metavar="FOLDER", help="A folder for the report's pictures as PNG files.", rich_help_panel=_OUTPUT
-        ),
+        typer.Option(metavar="FOLDER", help="Folder for the report's pictures as PNG files.", rich_help_panel=_OUTPUT),
     ] = None,
     checkpoint: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
             metavar="FILE",
-            help="The file to resume from.",
+            help="File to resume from.",
             show_default="beside the model or the predictions",
             rich_help_panel=_OUTPUT,
         ),
@@ -225,28 +223,30 @@ def learn(
     checkpoint_every: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(
-            min=1, metavar="ROWS", help="Rows between two checkpoints.", show_default="10000", rich_help_panel=_OUTPUT
+            min=1, metavar="ROWS", help="Rows between checkpoints.", show_default="10000", rich_help_panel=_OUTPUT
         ),
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Go on from the checkpoint, or begin if there is none.", rich_help_panel=_OUTPUT),
+        typer.Option("--resume", help="Resume from the checkpoint, if there is one.", rich_help_panel=_OUTPUT),
     ] = False,
     json: Annotated[
-        bool, typer.Option("--json", help="End with one line of JSON, and no table.", rich_help_panel=_OUTPUT)
+        bool, typer.Option("--json", help="Print one line of JSON instead of the table.", rich_help_panel=_OUTPUT)
     ] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Show no progress and no table.", rich_help_panel=_OUTPUT)
+        bool, typer.Option("--quiet", "-q", help="Print neither progress nor the table.", rich_help_panel=_OUTPUT)
     ] = False,
     metrics: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(
-            help="Which scores; repeat it, or use commas.", show_default="all of the task", rich_help_panel=_SCORES
+            help="Metrics to compute; repeat the option or use commas.",
+            show_default="all of the task",
+            rich_help_panel=_SCORES,
         ),
     ] = None,
     warm_up: Annotated[
         int,
-        typer.Option(min=0, metavar="ROWS", help="Learn so many rows before scoring any.", rich_help_panel=_SCORES),
+        typer.Option(min=0, metavar="ROWS", help="Rows to learn before scoring starts.", rich_help_panel=_SCORES),
     ] = 0,
     window: Annotated[
         int, typer.Option(min=1, metavar="ROWS", help="Rows of the rolling scores.", rich_help_panel=_SCORES)
@@ -254,8 +254,8 @@ def learn(
 ) -> None:
     """Learn from a stream: every row is predicted, scored, and then learned.
 
-    Ctrl-C stops cleanly: checkpoint, predictions, model and report so far are written, and --resume goes on from there.
-    A run that is killed goes on from its last checkpoint, and ends with the same model and predictions, byte for byte.
+    Ctrl-C stops cleanly: the checkpoint, predictions, model and report so far are written, and --resume continues from
+    there. A run that was killed continues from its last checkpoint, and gives the same model and predictions.
 
     A feed (a pipe, or a file with --follow) is forecast row by row, as it arrives, from the first row on. The types of
     its columns are those of the rows before the first pause. Its checkpoint and model are written with the first rows,

@@ -1,4 +1,4 @@
-"""What ``sapwood learn`` does, once its options have been read."""
+"""What ``sapwood learn`` does after parsing its options."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CHECKPOINT_EVERY = 10_000
 
 @dataclass(frozen=True)
 class Job:
-    """The options of ``sapwood learn``, read but not yet checked against one another."""
+    """The parsed options of ``sapwood learn``, not yet checked against each other."""
 
     source: str
     target: str | None
@@ -59,12 +59,12 @@ class Job:
 
     @property
     def checkpoint_path(self) -> Path | None:
-        """Where checkpoints go: beside the most durable thing that was asked for, if anything was."""
+        """Where checkpoints go: by default beside the model or the predictions, if either is written."""
         beside = self.save or self.predictions
         return self.checkpoint or (None if beside is None else beside.with_name(beside.name + ".checkpoint"))
 
     def written(self) -> dict[str, Path]:
-        """What the job leaves behind, and where."""
+        """Return the outputs of the job and their paths."""
         asked = {
             "model": self.save,
             "predictions": self.predictions,
@@ -74,7 +74,7 @@ class Job:
         return {what: path for what, path in asked.items() if path is not None}
 
     def check(self) -> None:
-        """Refuse options that do not go together. Exit code 2."""
+        """Refuse incompatible options, with exit code 2."""
         if self.target is None and not self.source.startswith("demo:"):
             raise usage_error("name the column to predict with --target.", "--target")
         if (self.resume or self.checkpoint_every is not None) and self.checkpoint_path is None:
@@ -83,7 +83,7 @@ class Job:
             raise usage_error("with --labels, say regression or classification.", "--task")
 
     def check_places(self) -> None:
-        """Find out now, not after hours of learning, that something cannot be written or would be overwritten."""
+        """Fail now, rather than after hours of learning, if an output cannot be written or would overwrite a file."""
         files = FileSettings(self.predictions, self.checkpoint_path, 1, self.resume)
         written = {"model": self.save, **files.written(), "report": self.report}
         quarantine = self.source_options["quarantine"]
@@ -103,7 +103,7 @@ class Job:
             if folder.exists():
                 raise NotADirectoryError(20, "is a file, not a folder", os.fspath(folder))
             if not folder.absolute().parent.is_dir():
-                raise FileNotFoundError(2, "the folder it shall lie in does not exist", os.fspath(folder))
+                raise FileNotFoundError(2, "the folder that would contain it does not exist", os.fspath(folder))
         for option, wanted, packages in (
             ("--report", self.report, ("matplotlib", "jinja2")),
             ("--pictures", self.pictures, ("matplotlib",)),
@@ -114,9 +114,9 @@ class Job:
 
 
 def learn_stream(job: Job, *, json: bool, quiet: bool) -> None:
-    """Run the job, write what was asked for, and say what happened."""
+    """Run the job, write its outputs and print a summary."""
     job.check_places()
-    # Not those of `evaluate`, which locks its own.
+    # `evaluate` locks the other outputs.
     with StopRequest() as stop, locked([job.save, job.report, job.source_options["quarantine"]]):
         before = Checkpoint.read(job.checkpoint_path) if job.resume and job.checkpoint_path is not None else None
         with stop.reading():
@@ -182,7 +182,7 @@ def _run(job: Job, source: Source, stop: StopRequest, *, quiet: bool) -> Evaluat
 
 
 class _Saving:
-    """Writes the model of a feed now and then, since the feed may never end; otherwise passes progress on."""
+    """Saves the model of a feed at intervals, since the feed may never end, and passes progress on."""
 
     def __init__(self, job: Job, model: DynamicTreeEstimator, watch: Watcher) -> None:
         self._job, self._model, self._watch = job, model, watch

@@ -45,11 +45,11 @@ def predict(
         str, values.choice(*LINE_FORMATS, option="--format", help="Lines on standard output.")
     ] = "csv",
     quantiles: Annotated[
-        str, typer.Option(metavar="LEVELS", help="Regression: quantiles to give, with commas between.")
+        str, typer.Option(metavar="LEVELS", help="Regression: quantile levels, separated by commas.")
     ] = "0.05,0.5,0.95",
     delimiter: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="What separates the fields of a CSV file; by default it is found out."),
+        typer.Option(help="Field separator of a CSV file; detected by default."),
     ] = None,
     decimal: Annotated[
         Optional[str],  # noqa: UP045
@@ -81,11 +81,13 @@ def predict(
     ] = None,
     max_rows: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=1, metavar="ROWS", help="Stop after so many rows."),
+        typer.Option(min=1, metavar="ROWS", help="Stop after this many rows."),
     ] = None,
-    jobs: Annotated[int, typer.Option(help="Threads; -1 is every core.")] = 1,
-    json: Annotated[bool, typer.Option("--json", help="End with one line of JSON; needs --predictions.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing at the end.")] = False,
+    jobs: Annotated[int, typer.Option(help="Number of threads; -1 for all cores.")] = 1,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one line of JSON at the end; needs --predictions.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary.")] = False,
 ) -> None:
     """Predict a stream with a saved model, which learns nothing from it.
 

@@ -19,12 +19,12 @@ from sapwood.stream import Progress
 
 _FIRST_LINE = 2.0  # seconds; short runs need no lines
 _BETWEEN_LINES = 10.0
-_BETWEEN_SCORES = 0.5  # rolling scores cost some milliseconds
+_BETWEEN_SCORES = 0.5  # computing rolling scores takes some milliseconds
 _MOST_METRICS = 3
 
 
 class Watcher(Protocol):
-    """Called with the progress of a run; a context manager around the run."""
+    """Shows the progress of a run: called with it, and a context manager around the run."""
 
     def __enter__(self) -> Watcher: ...
     def __exit__(
@@ -34,7 +34,7 @@ class Watcher(Protocol):
 
 
 def watcher(*, quiet: bool) -> Watcher:
-    """The way to show progress here."""
+    """Return the appropriate way to show progress."""
     if quiet:
         return Silent()
     return Live() if sys.stderr.isatty() else Lines()
@@ -56,7 +56,7 @@ class Silent:
 
 
 class Lines(Silent):
-    """A line now and then."""
+    """Prints a line every few seconds."""
 
     def __init__(self) -> None:
         self._next = _FIRST_LINE
@@ -73,7 +73,7 @@ class Lines(Silent):
 
 
 class Live:
-    """A bar with the rate and the time left, and below it the scores over the window."""
+    """A bar with the rate and the remaining time, and below it the rolling scores."""
 
     def __init__(self) -> None:
         self._bar = Bar(BarColumn(bar_width=24), TextColumn("{task.fields[status]}"))
@@ -110,7 +110,7 @@ class Live:
 
 
 def rate(progress: Progress) -> str:
-    """Rows a second, and the time left where that can be told."""
+    """Format the rate in rows per second and, if the length of the stream is known, the remaining time."""
     text = f"{progress.n_now / progress.seconds:,.0f} rows/s" if progress.seconds else ""
     if progress.n_total and progress.n_now:
         left = (progress.n_total - progress.n_rows) * progress.seconds / progress.n_now
@@ -119,7 +119,7 @@ def rate(progress: Progress) -> str:
 
 
 def scores(progress: Progress) -> str:
-    """The scores over the window that matter most, and in brackets those of the forecast that nothing changes."""
+    """Format the most important rolling scores, with those of the no-change forecast in parentheses."""
     recent = progress.scores()
     model, last = recent["model"], recent["no_change"]
     important, others = by_importance(model)

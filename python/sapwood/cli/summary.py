@@ -1,4 +1,4 @@
-"""What ``sapwood learn`` says at the end: a table for people, a line of JSON for machines."""
+"""The summary that ``sapwood learn`` prints: a table for people, a line of JSON for machines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def print_json(result: EvaluationResult, job: Job) -> None:
-    """One line on standard output."""
+    """Print one line of JSON on standard output."""
     overall, recent = result.overall(), result.recent()
     report: dict[str, Any] = {
         "rows": result.n_rows,
@@ -41,7 +41,7 @@ def print_json(result: EvaluationResult, job: Job) -> None:
 
 
 def print_table(result: EvaluationResult, job: Job, *, stderr: bool) -> None:
-    """The scores beside the baselines', and where everything is."""
+    """Print the scores compared with the baselines, and the paths of all outputs."""
     console = Console(highlight=False, stderr=stderr)
     speed = f"{result.timings.rows_per_second:,.0f} rows/s"
     took = duration(result.timings.total)
@@ -75,9 +75,9 @@ def _scores(result: EvaluationResult, window: int) -> Table:
 
 
 def print_how_to_resume(result: EvaluationResult, checkpoint: Path | None) -> None:
-    """How to go on, on standard error."""
+    """Print how to resume an interrupted run, on standard error."""
     if checkpoint is None:
-        remedy = "a run with --save, --predictions or --checkpoint could go on from here"
+        remedy = "a run with --save, --predictions or --checkpoint could be resumed here"
     else:
-        remedy = "run the same command with --resume to go on"
+        remedy = "run the same command with --resume to continue"
     typer.echo(f"stopped after {result.n_rows:,} rows; {remedy}", err=True)

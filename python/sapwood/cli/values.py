@@ -1,4 +1,4 @@
-"""Option values that are not plain numbers or words."""
+"""Parsers of option values other than plain numbers and strings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 
 
 def choice(*names: str, help: str, option: str | None = None, panel: str | None = None) -> Any:
-    """An option whose value is one of some names."""
+    """Declare an option whose value is one of some names."""
 
     def read(text: str) -> str:
         if text not in names:
@@ -26,7 +26,7 @@ def choice(*names: str, help: str, option: str | None = None, panel: str | None 
 
 
 def pool(text: str) -> int | list[int | None] | Literal["auto"] | None:
-    """``auto``, a size, ``all`` (keep every row), or several sizes with commas between.
+    """Parse ``auto``, a size, ``all`` (keep every row), or several sizes separated by commas.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def pool(text: str) -> int | list[int | None] | Literal["auto"] | None:
 
 
 def forgetting(text: str) -> float | Literal["auto"]:
-    """``auto``, or a number from 0 to 1.
+    """Parse ``auto``, or a number from 0 to 1.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def forgetting(text: str) -> float | Literal["auto"]:
 
 
 def lags(text: str) -> int | Literal["auto"]:
-    """``auto``, or how many of the last targets to show the model.
+    """Parse ``auto``, or a number of lags.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def lags(text: str) -> int | Literal["auto"]:
 
 
 def threads(count: int) -> int:
-    """How many threads; negative numbers count back from every core, as in scikit-learn.
+    """Check a number of threads; negative numbers count back from the number of cores, as in scikit-learn.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def threads(count: int) -> int:
 
 
 def levels(text: str) -> list[float]:
-    """Quantile levels with commas between, from smallest to largest.
+    """Parse quantile levels separated by commas, and sort them.
 
     Examples
     --------
@@ -91,12 +91,12 @@ def levels(text: str) -> list[float]:
     """
     given = sorted({_number(part, "levels between 0 and 1, such as 0.05,0.5,0.95") for part in text.split(",")})
     if not all(0 < level < 1 for level in given):
-        raise typer.BadParameter(f"{text!r}: levels lie between 0 and 1, both excluded.")
+        raise typer.BadParameter(f"{text!r}: levels lie between 0 and 1, exclusive.")
     return given
 
 
 def names(given: list[str] | None) -> list[str]:
-    """Names, from an option that may be repeated and may have commas.
+    """Parse names from an option that may be repeated and may contain commas.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def names(given: list[str] | None) -> list[str]:
 
 
 def pairs(given: list[str] | None) -> dict[str, str]:
-    """``NAME=VALUE`` from an option that may be repeated and may have commas.
+    """Parse ``NAME=VALUE`` from an option that may be repeated and may contain commas.
 
     Examples
     --------

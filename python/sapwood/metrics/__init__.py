@@ -1,7 +1,7 @@
-"""Scores of forecasts, as functions of arrays and as accumulators fed in chunks.
+"""Metrics of forecasts, as functions of whole arrays and as accumulators that are updated chunk by chunk.
 
-A prequential loop makes a :class:`RegressionForecast` or :class:`ClassForecast` of each chunk and gives it to a
-:class:`Scoreboard`, or to single metrics, for the model and for each of :mod:`sapwood.metrics.naive`.
+A prequential loop turns each chunk into a :class:`RegressionForecast` or :class:`ClassForecast` and passes it to a
+:class:`Scoreboard`, or to individual metrics, for the model and for each baseline of :mod:`sapwood.metrics.naive`.
 """
 
 from sapwood.metrics import naive

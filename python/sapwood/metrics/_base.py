@@ -1,4 +1,4 @@
-"""The shape of every metric: fed with chunks of forecasts, read at any time, over everything or the last rows."""
+"""The interface of every metric: updated with chunks of forecasts, over all rows or over a rolling window."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ V = TypeVar("V")
 
 
 class Metric(ABC, Generic[F, V]):
-    """A score of forecasts, fed in chunks of any size; the size never changes the value, not even its last bit.
+    """A metric, updated in chunks of any size. The chunk size does not affect the value, not even its last bit.
 
-    Subclasses say which numbers they need of each row (``_terms``), how to absorb rows of them in constant memory
-    (``_absorb``), and the value of a table of them held whole (``_reduce``), which is what a rolling metric uses.
-    ``state`` and ``restore`` are how a checkpoint keeps a metric, as plain data.
+    Subclasses define the numbers they need from each row (``_terms``), how to accumulate them in constant memory
+    (``_absorb``), and the value of a complete table of them (``_reduce``), which rolling metrics use. Checkpoints save
+    and restore a metric as plain data with ``state`` and ``restore``.
     """
 
     name: ClassVar[str]
@@ -34,21 +34,21 @@ class Metric(ABC, Generic[F, V]):
         self.n_rows = 0
 
     def update(self, forecast: F) -> None:
-        """Score some more rows. Rows whose ``y`` is not known are left out."""
+        """Score more rows. Rows whose ``y`` is unknown are ignored."""
         terms = self._checked_terms(forecast)
         self._absorb(terms)
         self.n_rows += len(terms)
 
     def rolling(self, window: int) -> Rolling[F, V]:
-        """A new metric of the same kind that scores only the last ``window`` rows it was shown, exactly."""
+        """Return a new metric of the same kind that scores only the last ``window`` rows, exactly."""
         return Rolling(self, window)
 
     @abstractmethod
     def value(self) -> V:
-        """The score of all rows so far; NaN where it does not exist."""
+        """The score of all rows so far; NaN if it is undefined."""
 
     def state(self) -> dict[str, Any]:
-        """What was absorbed so far, as numbers and arrays."""
+        """Return the accumulated state as numbers and arrays."""
         return {"n_rows": self.n_rows}
 
     def restore(self, fields: Fields) -> None:
@@ -78,7 +78,7 @@ class Metric(ABC, Generic[F, V]):
 
 
 class Rolling(Generic[F, V]):
-    """A metric over the last ``window`` rows. Made by :meth:`Metric.rolling`; memory is that of the window.
+    """A metric over the last ``window`` rows, which it keeps in memory. Created by :meth:`Metric.rolling`.
 
     Examples
     --------
@@ -102,14 +102,14 @@ class Rolling(Generic[F, V]):
         return len(self._held)
 
     def update(self, forecast: F) -> None:
-        """Show some more rows; the oldest leave."""
+        """Add rows to the window; the oldest drop out."""
         terms = self.metric._checked_terms(forecast)
         width = max(self._held.shape[1], terms.shape[1])
         both = np.concatenate([_widen(self._held, width), _widen(terms, width)])
         self._held = both[-self.window :].copy()
 
     def value(self) -> V:
-        """The score of the rows in the window; NaN where it does not exist."""
+        """The score of the rows in the window; NaN if it is undefined."""
         return self.metric._reduce(self._held)
 
     def state(self) -> dict[str, Any]:
@@ -125,17 +125,17 @@ class Rolling(Generic[F, V]):
 
 
 def _widen(terms: Floats, width: int) -> Floats:
-    # Only class probabilities can gain columns, and a class not yet known had probability zero.
+    # Only class probabilities gain columns, and a class that was still unknown had probability zero.
     return terms if terms.shape[1] == width else np.pad(terms, ((0, 0), (0, width - terms.shape[1])))
 
 
 def add_in_order(total: float, terms: Floats) -> float:
-    """``total`` plus every term, strictly from the left: the sum does not depend on how rows were cut into chunks."""
+    """Add the terms to ``total`` strictly from left to right, so that the sum does not depend on the chunks."""
     return float(np.cumsum(np.concatenate([[total], terms]))[-1])
 
 
 class MeanMetric(Metric[F, float]):
-    """A metric that is the mean of one number a row, or a function of that mean."""
+    """A metric that is the mean of one number per row, or a function of that mean."""
 
     def __init__(self) -> None:
         super().__init__()

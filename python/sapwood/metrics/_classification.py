@@ -22,7 +22,7 @@ class _ClassMean(MeanMetric[ClassForecast]):
 
 
 class Accuracy(_ClassMean):
-    """Share of rows whose announced class came.
+    """Share of rows whose predicted class was correct.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Accuracy(_ClassMean):
 
 
 class LogLoss(_ClassMean):
-    """Mean of minus the log of the probability given to the class that came. Infinite once that was zero.
+    """Mean of minus the log probability of the observed class. Infinite once that probability was zero.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class LogLoss(_ClassMean):
 
 
 class Brier(Metric[ClassForecast, float]):
-    """Mean squared distance of the probabilities from the class that came.
+    """Mean squared distance between the probabilities and the indicator of the observed class.
 
     ``mean of sum_k (p_k - 1[y = k])^2``, halved while there are only two classes, so that the best score is 0 and the
     worst 1 for two classes, 2 for more (scikit-learn's convention).
@@ -179,7 +179,7 @@ class Ece(Metric[ClassForecast, float]):
 
     def _add(self, sums: Floats, terms: Floats) -> None:
         bins = np.clip(np.ceil(terms[:, 0] * self.n_bins).astype(np.intp) - 1, 0, self.n_bins - 1)
-        # add.at goes row by row, so that the sums do not depend on how rows were cut into chunks.
+        # add.at proceeds row by row, so that the sums do not depend on the chunks.
         np.add.at(sums, bins, np.column_stack([terms, np.ones(len(terms))]))
 
 

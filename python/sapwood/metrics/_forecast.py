@@ -1,4 +1,4 @@
-"""What a metric is shown: some rows of forecasts together with what then happened."""
+"""The input of a metric: forecasts of some rows together with the outcomes."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def _column(name: str, values: ArrayLike, n_rows: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class RegressionForecast:
-    """Forecasts of a number, one row each, and the number that came.
+    """Forecasts of a number, one per row, and the observed targets.
 
     Attributes
     ----------
     y : array of shape (n,)
-        What came; NaN where it is not known (such rows are not scored).
+        Observed targets; NaN if unknown (such rows are not scored).
     mean, lower, upper : arrays of shape (n,)
         Predictive mean and the 5 % and 95 % quantiles.
     ln_density : array of shape (n,)
@@ -90,7 +90,7 @@ class RegressionForecast:
     def from_core(
         cls, forecast: CoreRegressionForecast, y: ArrayLike, levels: Sequence[float] = LEVELS90
     ) -> RegressionForecast:
-        """Take the engine's forecasts, made with the quantile ``levels``, beside what came."""
+        """Combine the engine's forecasts, made with the quantile ``levels``, with the observed targets."""
         missing = [level for level in LEVELS90 if level not in levels]
         if missing:
             raise ValueError(f"levels is {list(levels)}; it must hold .05 and .95, the ends of the 90 % interval.")
@@ -124,18 +124,18 @@ class RegressionForecast:
 
 @dataclass(frozen=True, eq=False, init=False)
 class ClassForecast:
-    """Forecasts of a class, one row each, and the class that came.
+    """Forecasts of a class, one per row, and the observed classes.
 
     Attributes
     ----------
     y : array of shape (n,)
-        Index of the class that came, 0, 1, ...; NaN where it is not known (such rows are not scored).
+        Indices 0, 1, ... of the observed classes; NaN if unknown (such rows are not scored).
     proba : array of shape (n, n_classes)
-        Predictive probabilities. A later chunk may have more columns: labels may appear at any time.
+        Predictive probabilities. A later chunk may have more columns, since new labels may appear at any time.
     ln_density : array of shape (n,), optional
         Log of the predictive probability of ``y``. Computed from ``proba`` if not given.
     label : array of shape (n,), optional
-        Class to announce; the most probable one (the first of equals) if not given.
+        Predicted class; by default the most probable one (the first of them, if there is a tie).
 
     Examples
     --------
@@ -180,9 +180,9 @@ class ClassForecast:
 
     @classmethod
     def from_core(cls, forecast: CoreClassForecast, y: ArrayLike) -> ClassForecast:
-        """Take the engine's forecasts beside what came (class indices).
+        """Combine the engine's forecasts with the observed classes (as indices).
 
-        A class that came before the engine knew it had probability zero.
+        A class that the engine did not know yet had probability zero.
         """
         came = np.asarray(y, dtype=np.float64)
         n_unknown = int(np.nanmax(came, initial=-1.0)) + 1 - forecast.proba.shape[1]

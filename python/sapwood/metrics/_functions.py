@@ -31,7 +31,7 @@ def _rank(metric: Auc | HMeasure, y: ArrayLike, score: ArrayLike) -> float:
     labels, scores = _pair(y, scores)
     strange = np.setdiff1d(labels, [0.0, 1.0])
     if len(strange):
-        raise ValueError(f"y holds {strange[0]:g}; with one score a row it may hold only 0 and 1.")
+        raise ValueError(f"y holds {strange[0]:g}; with one score per row it may contain only 0 and 1.")
     return metric._of_counts(*counts_by_score(scores, labels == 1.0))
 
 
@@ -43,15 +43,15 @@ def _pair(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def accuracy(y: ArrayLike, proba: ArrayLike) -> float:
-    """Share of rows whose most probable class came.
+    """Share of rows whose most probable class was correct.
 
     Parameters
     ----------
     y : array-like of shape (n,)
         Class indices 0, 1, ...
     proba : array-like of shape (n, n_classes) or (n,)
-        Class probabilities; with one dimension, those of class 1 of two. The other functions of class forecasts
-        take the same arguments.
+        Class probabilities; if one-dimensional, those of class 1 of two. The other functions of class forecasts take
+        the same arguments.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def accuracy(y: ArrayLike, proba: ArrayLike) -> float:
 
 
 def log_loss(y: ArrayLike, proba: ArrayLike) -> float:
-    """Mean of minus the log probability of the class that came; infinite if that was zero once.
+    """Mean of minus the log probability of the observed class; infinite if it was ever zero.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def log_loss(y: ArrayLike, proba: ArrayLike) -> float:
 
 
 def brier(y: ArrayLike, proba: ArrayLike) -> float:
-    """Mean squared distance of the probabilities from the class that came, halved for two classes.
+    """Mean squared distance between the probabilities and the indicator of the observed class, halved for two classes.
 
     Examples
     --------
@@ -99,9 +99,9 @@ def ece(y: ArrayLike, proba: ArrayLike, n_bins: int = 15) -> float:
 
 
 def auc(y: ArrayLike, proba: ArrayLike) -> float:
-    """Area under the ROC curve, exactly; with more than two classes the mean of each that occurred against the rest.
+    """Exact area under the ROC curve; with more than two classes, the mean one-vs-rest AUC of the observed classes.
 
-    NaN if only one class occurred. Two-class scores need not be probabilities: any increasing function will do.
+    NaN if only one class was observed. Two-class scores may be any increasing function of the probability.
 
     Examples
     --------
@@ -113,15 +113,15 @@ def auc(y: ArrayLike, proba: ArrayLike) -> float:
 
 
 def h_measure(y: ArrayLike, proba: ArrayLike, cost_weight: CostWeight = "hand2009") -> float:
-    """Hand's H-measure, exactly: one minus the expected minimum loss over that of a classifier without skill.
+    """Hand's H-measure, exactly: one minus the expected minimum loss relative to that of a classifier without skill.
 
-    A false alarm (class 0 announced as 1) costs c and a miss costs 1 - c, and c is drawn from a Beta density w. With
+    A false alarm (class 0 predicted as 1) costs c and a miss costs 1 - c, and c is drawn from a Beta density w. With
     class shares ``pi0`` and ``pi1``, false alarm rate FPR and hit rate TPR at a threshold t,
 
     ``L = integral over c of w(c) * min over t of { c pi0 FPR(t) + (1 - c) pi1 (1 - TPR(t)) }``,
 
-    and ``H = 1 - L / L0``, where ``L0`` allows only the two thresholds that announce one class always. The minimum is
-    attained on the convex hull of the ROC curve, between whose corners the integral is an incomplete beta function.
+    and ``H = 1 - L / L0``, where ``L0`` allows only the two thresholds that always predict the same class. The minimum
+    is attained on the convex hull of the ROC curve, between whose corners the integral is an incomplete beta function.
 
     Parameters
     ----------
@@ -129,15 +129,15 @@ def h_measure(y: ArrayLike, proba: ArrayLike, cost_weight: CostWeight = "hand200
         Class indices.
     proba : array-like of shape (n,) or (n, n_classes)
         Scores of class 1 (any increasing function of its probability), or class probabilities: with more than two
-        classes the mean of each that occurred against the rest.
+        classes, the mean of the one-vs-rest values of the observed classes.
     cost_weight : {"hand2009", "hand2014"} or (a, b)
         "hand2009": Beta(2, 2) (Hand 2009). "hand2014": Beta(pi1 + 1, pi0 + 1) (Hand and Anagnostopoulos 2014), whose
-        mode weighs the classes as their shares do. Or the two parameters of a Beta density.
+        mode weights the classes by their shares. Or the two parameters of a Beta density.
 
     Returns
     -------
     float
-        At most 1, and 0 without skill; NaN if only one class occurred.
+        At most 1, and 0 without skill; NaN if only one class was observed.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def mae(y: ArrayLike, mean: ArrayLike) -> float:
 
 
 def log_score(ln_density: ArrayLike) -> float:
-    """Mean log predictive density of what came, from the density of each row.
+    """Mean log predictive density of the observed targets, from the log density of each row.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def log_score(ln_density: ArrayLike) -> float:
 def crps(crps_of_row: ArrayLike) -> float:
     """Mean continuous ranked probability score, from the score of each row.
 
-    The engine gives each row's score exactly; :func:`sapwood.metrics.crps_student_t` and
+    The engine computes the score of each row exactly; :func:`sapwood.metrics.crps_student_t` and
     :func:`sapwood.metrics.crps_student_t_mixture` compute one from a distribution.
 
     Examples
@@ -204,7 +204,7 @@ def crps(crps_of_row: ArrayLike) -> float:
 
 
 def coverage90(y: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> float:
-    """Share of rows inside the interval from the 5 % to the 95 % quantile, ends included.
+    """Share of rows inside the interval from the 5 % to the 95 % quantile, endpoints included.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def width90(lower: ArrayLike, upper: ArrayLike) -> float:
 
 
 def pit_histogram(pit: ArrayLike, n_bins: int = 20) -> Floats:
-    """Heights (mean 1) of the histogram of the predictive distribution function at what came.
+    """Heights (mean 1) of the histogram of the predictive distribution function at the observed targets.
 
     Examples
     --------

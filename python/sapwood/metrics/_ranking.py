@@ -1,4 +1,4 @@
-"""AUC and H-measure as metrics: exact over a window, from binned scores over everything."""
+"""AUC and H-measure as metrics: exact over a window, from binned scores over all rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LN_ODDS_LIMIT = 23.0  # odds of 1e10 to one; more extreme scores share the oute
 
 
 def _bins(proba: Floats) -> NDArray[np.intp]:
-    """Bins of equal width in the log odds: as fine, relatively, for rare classes as for common ones."""
+    """Return bins of equal width in the log odds, whose relative width is the same for rare and common classes."""
     with np.errstate(divide="ignore"):
         ln_odds = np.log(proba) - np.log1p(-np.minimum(proba, 1.0))
     inside = np.clip((ln_odds + _LN_ODDS_LIMIT) / (2.0 * _LN_ODDS_LIMIT), 0.0, 1.0)
@@ -66,7 +66,7 @@ class _RankingMetric(Metric[ClassForecast, float]):
         return n_columns >= 2
 
     def error_bound(self) -> float:
-        """The value without bins is no further than this from :meth:`value` (0 if all scores in a bin are equal)."""
+        """Return a bound on the error of :meth:`value` (0 if the scores within every bin are equal)."""
         return _over_classes([self._slack(*table.astype(np.float64)) for table in self._counts])
 
     def _terms(self, forecast: ClassForecast) -> Floats:
@@ -76,7 +76,7 @@ class _RankingMetric(Metric[ClassForecast, float]):
         n_new = terms.shape[1] - 1 - len(self._counts)
         if n_new > 0:
             fresh = np.zeros((n_new, 2, _N_BINS), dtype=np.int64)
-            fresh[:, 0, 0] = self.n_rows  # a class not yet known had probability zero, and did not come
+            fresh[:, 0, 0] = self.n_rows  # a class that was still unknown had probability zero and was not observed
             self._counts = np.concatenate([self._counts, fresh])
         for k, table in enumerate(self._counts):
             proba = terms[:, k + 1] if k + 1 < terms.shape[1] else np.zeros(len(terms))
@@ -98,10 +98,10 @@ def _over_classes(values: list[float]) -> float:
 class Auc(_RankingMetric):
     """Area under the ROC curve: the probability that a row of class 1 scores above one of class 0.
 
-    With more than two classes, the mean over the classes that occurred of each against the rest. Over all rows,
-    scores are counted in 4096 bins of equal width (0.0112) in the log odds, and scores in a bin count as ties:
-    the error is at most half the share of (class 0, class 1) pairs that share a bin, which :meth:`error_bound` gives
-    (typically 1e-3; the actual error is far smaller). A rolling AUC is exact.
+    With more than two classes, the mean of the one-vs-rest AUCs of the observed classes. Over all rows, scores are
+    counted in 4096 bins of equal width (0.0112) in the log odds, and scores in the same bin count as ties. The error is
+    at most half the share of (class 0, class 1) pairs in the same bin, which :meth:`error_bound` returns (typically
+    1e-3; the actual error is much smaller). A rolling AUC is exact.
 
     Examples
     --------
@@ -124,9 +124,9 @@ class Auc(_RankingMetric):
 class HMeasure(_RankingMetric):
     """Hand's H-measure. See :func:`sapwood.metrics.h_measure` for the definition.
 
-    With more than two classes, the mean over the classes that occurred of each against the rest. Over all rows,
-    scores are counted in 4096 bins as for :class:`Auc`: the value is never above the exact one, and below it by at
-    most :meth:`error_bound` (what it would gain were every bin perfectly ordered inside). A rolling one is exact.
+    With more than two classes, the mean of the one-vs-rest values of the observed classes. Over all rows, scores are
+    counted in 4096 bins as for :class:`Auc`. The value never exceeds the exact one, and falls short of it by at most
+    :meth:`error_bound` (the gain if every bin were perfectly ordered). A rolling H-measure is exact.
 
     Parameters
     ----------

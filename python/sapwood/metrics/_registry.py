@@ -1,4 +1,4 @@
-"""Every metric with what is said about it. A new metric is its class, an entry here and an export."""
+"""All metrics and how they are presented. Adding a metric takes its class, an entry here and an export."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MetricInfo:
     title : str
         For headings.
     short : str
-        For the head of a narrow column.
+        For the heading of a narrow column.
     axis_label : str
         For an axis, with the unit.
     explanation : str

@@ -63,7 +63,7 @@ class Mae(_RegressionMean):
 
 
 class LogScore(_RegressionMean):
-    """Mean log predictive density of what came; in nats, and dependent on the unit of y.
+    """Mean log predictive density of the observed targets, in nats; it depends on the unit of y.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class LogScore(_RegressionMean):
 
 
 class Crps(_RegressionMean):
-    """Mean continuous ranked probability score; in the unit of y, and equal to the MAE of a certain forecast.
+    """Mean continuous ranked probability score, in the unit of y. For a point forecast it equals the MAE.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class Crps(_RegressionMean):
 
 
 class Coverage90(_RegressionMean):
-    """Share of rows inside the 90 % interval, its ends included. Best at .9, not at 1.
+    """Share of rows inside the 90 % interval, endpoints included. Best at .9, not at 1.
 
     Examples
     --------
@@ -138,10 +138,10 @@ class Width90(_RegressionMean):
 
 
 class PitHistogram(Metric[RegressionForecast, Floats]):
-    """Histogram of the predictive distribution function at what came: flat if the forecasts are calibrated.
+    """Histogram of the predictive distribution function at the observed targets; flat if the forecasts are calibrated.
 
-    The value is a density: heights whose mean is 1. A hump in the middle means intervals too wide, a bowl too narrow,
-    a slope a biased mean.
+    The value is a density: heights whose mean is 1. A hump in the middle means that intervals are too wide, a U shape
+    that they are too narrow, a slope that the mean is biased.
 
     Parameters
     ----------

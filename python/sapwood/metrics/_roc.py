@@ -22,7 +22,7 @@ def counts_by_score(score: Floats, positive: NDArray[np.bool_]) -> tuple[Floats,
 
 
 def auc_of_counts(n0: Floats, n1: Floats) -> float:
-    """Probability that a positive scores above a negative, ties counted half; NaN without both."""
+    """Probability that a positive scores above a negative, counting ties as half; NaN unless there are both."""
     pairs = n0.sum() * n1.sum()
     if pairs == 0.0:
         return float("nan")
@@ -31,7 +31,7 @@ def auc_of_counts(n0: Floats, n1: Floats) -> float:
 
 
 def auc_slack(n0: Floats, n1: Floats) -> float:
-    """How far the AUC may be off because scores inside one bin were taken for ties."""
+    """Maximum error of the AUC due to scores in the same bin counting as ties."""
     pairs = n0.sum() * n1.sum()
     return float(0.5 * np.sum(n0 * n1) / pairs) if pairs else float("nan")
 
@@ -50,7 +50,7 @@ def cost_parameters(weight: CostWeight, share1: float) -> tuple[float, float]:
 
 
 def h_of_counts(n0: Floats, n1: Floats, weight: CostWeight = "hand2009") -> float:
-    """H-measure; NaN without both classes. See :func:`sapwood.metrics.h_measure` for the definition."""
+    """H-measure; NaN unless there are both classes. See :func:`sapwood.metrics.h_measure` for the definition."""
     total0, total1 = n0.sum(), n1.sum()
     if total0 == 0.0 or total1 == 0.0:
         return float("nan")
@@ -78,15 +78,15 @@ def h_of_counts(n0: Floats, n1: Floats, weight: CostWeight = "hand2009") -> floa
 
 
 def h_slack(n0: Floats, n1: Floats, weight: CostWeight = "hand2009") -> float:
-    """How far the H-measure may be above that of the bins: its value were every bin perfectly ordered inside."""
+    """Maximum excess of the H-measure over that of the bins, reached if every bin were perfectly ordered."""
     ordered0 = np.ravel(np.column_stack([n0, np.zeros_like(n0)]))
     ordered1 = np.ravel(np.column_stack([np.zeros_like(n1), n1]))
     return h_of_counts(ordered0, ordered1, weight) - h_of_counts(n0, n1, weight)
 
 
 def _hull(false_alarms: Floats, hits: Floats) -> tuple[Floats, Floats]:
-    """Vertices of the upper convex hull of the ROC curve from (0, 0) to (1, 1), from steps of the curve."""
-    # The hull's slopes are the isotonic regression of the steps' own: a step steeper than those before joins them.
+    """Vertices of the upper convex hull of the ROC curve from (0, 0) to (1, 1), computed from its steps."""
+    # Its slopes are the isotonic regression of those of the steps: steps steeper than their predecessors are pooled.
     size = false_alarms + hits
     across, up, size = (values[size > 0.0] for values in (false_alarms, hits, size))
     slope = isotonic_regression(up / size, weights=size, increasing=False).x

@@ -1,4 +1,4 @@
-"""Several metrics kept together, over everything and over the last rows, for a model or a baseline."""
+"""Several metrics of one forecaster, over all rows and over a rolling window."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Scoreboard:
         return {name: metric.value() for name, metric in self._rolling.items()}
 
     def state(self) -> dict[str, Any]:
-        """What every metric has absorbed, as plain data."""
+        """Return the state of every metric, as plain data."""
         return {
             "overall": {name: metric.state() for name, metric in self._overall.items()},
             "rolling": {name: metric.state() for name, metric in self._rolling.items()},

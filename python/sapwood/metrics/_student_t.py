@@ -65,14 +65,14 @@ def crps_student_t(y: ArrayLike, df: ArrayLike, loc: ArrayLike, scale: ArrayLike
 def crps_student_t_mixture(y: float, weight: ArrayLike, df: ArrayLike, loc: ArrayLike, scale: ArrayLike) -> float:
     """Continuous ranked probability score of one mixture of Student-t distributions, by quadrature of its definition.
 
-    The integral of ``(F(x) - 1[x >= y])^2``, F the mixture's distribution function, by 16-point Gauss-Legendre
-    panels that double in width away from ``y`` and from every component. A slow reference against which faster
-    code can be tested: accurate to about 1e-12 of the mixture's scale.
+    The integral of ``(F(x) - 1[x >= y])^2``, where F is the distribution function of the mixture, by 16-point
+    Gauss-Legendre panels that double in width away from ``y`` and from every component. A slow reference for testing
+    faster code: accurate to about 1e-12 of the mixture's scale.
 
     Parameters
     ----------
     y : float
-        What came.
+        Observed target.
     weight, df, loc, scale : array-like of shape (n_components,)
         Weights that sum to one, degrees of freedom (larger than 1), centres and scales.
 

@@ -1,8 +1,8 @@
-"""The forecasts that a model must beat to be worth anything: no change, and the running mean or frequencies.
+"""Naive forecasts as baselines, which a useful model must beat: no change, and the running mean or frequencies.
 
-Each sees only targets, learns one at a time, and forecasts a whole distribution, so that every metric applies to it.
+Each sees only targets, learns them one by one, and forecasts a whole distribution, so that every metric applies to it.
 ``forecast_then_learn(y_test, y)`` follows the engine: row i of ``y_test`` is forecast, and then row
-``i - (len(y_test) - len(y))`` of ``y`` is learned, if there is one; without ``y``, the row just forecast.
+``i - (len(y_test) - len(y))`` of ``y`` is learned, if it exists; without ``y``, the row just forecast.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from sapwood.metrics._student_t import crps_student_t, ln_density_student_t
 
 Floats = NDArray[np.float64]
 
-_DF = 3.0  # heavy enough that a jump does not ruin the log score, light enough that variance and CRPS exist
-_SCALE_MEMORY = 100  # errors that the running scale remembers, so that it follows a change of noise
+_DF = 3.0  # tails heavy enough that a jump does not ruin the log score, light enough that variance and CRPS exist
+_SCALE_MEMORY = 100  # memory of the running scale, in errors, so that it follows changes of the noise
 _NO_LABEL = -1
-_LEAST_SCALE = 1e-9  # of the size of the forecast: a constant stream must not get an infinite density
+_LEAST_SCALE = 1e-9  # relative to the forecast: a constant stream must not have an infinite density
 
 
 def _targets(y_test: ArrayLike, y: ArrayLike | None) -> tuple[Floats, Floats]:
@@ -38,7 +38,7 @@ def _targets(y_test: ArrayLike, y: ArrayLike | None) -> tuple[Floats, Floats]:
 
 
 class RegressionBaseline(ABC):
-    """Student-t forecasts with 3 degrees of freedom around a location, their scale following the errors made.
+    """Student-t forecasts with 3 degrees of freedom around a location; the scale is estimated from past errors.
 
     The scale is the maximum-likelihood one, tracked by an expectation-maximisation step for each error e:
     ``s^2 <- s^2 + (w e^2 - s^2) / min(n, 100)`` with ``w = (3 + 1) / (3 + e^2 / s^2)``. Before the first target the
@@ -100,7 +100,7 @@ class RegressionBaseline(ABC):
         self._square_scale += (square - self._square_scale) / min(self._n_errors, _SCALE_MEMORY)
 
     def state(self) -> dict[str, Any]:
-        """What was learned so far, as plain numbers."""
+        """Return what was learned so far, as plain numbers."""
         return {
             "n_targets": self._n_targets,
             "n_errors": self._n_errors,
@@ -188,7 +188,7 @@ class ClassBaseline(ABC):
         return ClassForecast(y=ahead, proba=proba, label=label)
 
     def state(self) -> dict[str, Any]:
-        """What was learned so far, as plain data."""
+        """Return what was learned so far, as plain data."""
         return {"counts": self._counts}
 
     def restore(self, fields: Fields) -> None:
@@ -200,7 +200,7 @@ class ClassBaseline(ABC):
 
     @abstractmethod
     def _forecast(self, counts: Floats, labels: NDArray[np.intp], n_learned: NDArray[np.intp]) -> tuple[Floats, Floats]:
-        """Probabilities and the label to announce for rows before which ``n_learned`` of the ``labels`` have come."""
+        """Return probabilities and predictions for rows before which ``n_learned`` of the ``labels`` were learned."""
 
 
 def _frequencies(counts: Floats) -> Floats:
@@ -209,7 +209,7 @@ def _frequencies(counts: Floats) -> Floats:
 
 
 class Majority(ClassBaseline):
-    """The most frequent class so far, with the running frequencies (one more of each class) as probabilities.
+    """The most frequent class so far, with the running frequencies (plus one of each class) as probabilities.
 
     Examples
     --------
@@ -227,9 +227,9 @@ class Majority(ClassBaseline):
 class NoChangeClass(ClassBaseline):
     """The last class again.
 
-    Its probability is the share of rows so far that repeated the class before them, one of each outcome added; the
-    rest is divided among the other classes as their running frequencies are. The last class is announced even when
-    another is more probable, for that is what "no change" means.
+    Its probability is the share of rows so far that repeated the class before them, with one of each outcome added; the
+    remainder is divided among the other classes in proportion to their running frequencies. The last class is predicted
+    even if another is more probable, since that is what "no change" means.
 
     Examples
     --------

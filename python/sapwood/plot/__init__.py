@@ -1,9 +1,9 @@
-"""Pictures of models and of runs, as Display classes in the style of scikit-learn.
+"""Plots of models and of runs, as Display classes in the style of scikit-learn.
 
-Each class draws one picture. ``from_estimator`` asks a model, ``from_predictions`` takes arrays, ``from_result`` takes
-what :func:`sapwood.stream.evaluate` returned; all of them draw, on ``ax`` if it is given and in a new figure otherwise,
-and return the display, whose ``ax_`` and ``figure_`` can be changed or saved. Colours can be told apart with any colour
-vision. matplotlib is needed only when something is drawn: ``pip install 'sapwood[plot]'``.
+Each class draws one plot. ``from_estimator`` takes a model, ``from_predictions`` takes arrays, ``from_result`` takes
+the result of :func:`sapwood.stream.evaluate`. All of them draw, on ``ax`` if it is given and otherwise in a new figure,
+and return the display, whose ``ax_`` and ``figure_`` can be changed or saved. The colours are distinguishable with any
+colour vision. matplotlib is only needed for drawing: ``pip install 'sapwood[plot]'``.
 
 Examples
 --------
@@ -81,7 +81,7 @@ _MODULE_OF = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a picture when it is first named, so that models can offer pictures without loading any of this."""
+    """Import a display on first use, so that importing the estimators does not import matplotlib."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)

@@ -1,4 +1,4 @@
-"""What the bank believes: the weights of its clouds, and how much its trees remember."""
+"""The state of the bank: the weights of its members, and the forgetting factor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sapwood.prequential.result import EvaluationResult
 
-_VISIBLE = 0.03  # a weight below this is a line, not an area
+_VISIBLE = 0.03  # smaller weights would be lines rather than areas
 
 
 class BankDisplay(Display):
@@ -46,7 +46,7 @@ class BankDisplay(Display):
         return cls(member_names(estimator), native(estimator).weights()).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> BankDisplay:
-        """Draw, on axes of your own or in a new figure."""
+        """Draw, on the given axes or in a new figure."""
         with self._canvas(ax, (6.4, max(2.0, 1.1 + 0.32 * len(self.members)))) as canvas:
             bars = canvas.barh(self.members, self.weights, color=BLUE, height=0.65)
             canvas.bar_label(bars, fmt="{:.2f}", padding=4, fontsize=8)
@@ -85,7 +85,7 @@ class BankHistoryDisplay(Display):
         return cls(beliefs.row, _telling_apart(beliefs.members), beliefs.weights).plot(ax)
 
     def _areas(self) -> tuple[list[str], Floats, list[Any]]:
-        """Names, weights and colours from the bottom up: kinds of members side by side, each with a hue of its own.
+        """Return names, weights and colours from the bottom up, grouped by kind of member, with one hue per kind.
 
         Members that never reach `_VISIBLE` are drawn as one area, and copies of a member are added up.
         """
@@ -108,7 +108,7 @@ class BankHistoryDisplay(Display):
         return members, np.stack(columns, axis=1), colours
 
     def plot(self, ax: Axes | None = None) -> BankHistoryDisplay:
-        """Draw, on axes of your own or in a new figure."""
+        """Draw, on the given axes or in a new figure."""
         with self._canvas(ax) as canvas:
             members, weights, colours = self._areas()
             canvas.stackplot(self.row, weights.T, colors=colours, labels=members, edgecolor="white", linewidth=0.5)
@@ -118,7 +118,7 @@ class BankHistoryDisplay(Display):
             canvas.grid(visible=False)
             thousands(canvas)
             handles, labels = canvas.get_legend_handles_labels()
-            # From the top down, as the areas are stacked.
+            # From top to bottom, like the areas.
             canvas.legend(handles[::-1], labels[::-1], loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
         return self
 
@@ -148,15 +148,15 @@ class ForgettingDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> ForgettingDisplay:
-        """Draw the posterior of a model, all its clouds mixed by their weights."""
+        """Draw the posterior of a model: the mixture over its clouds, by weight."""
         native(estimator)
         posterior = estimator.forgetting_
         return cls(posterior.values, posterior.weights).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> ForgettingDisplay:
-        """Draw, on axes of your own or in a new figure."""
+        """Draw, on the given axes or in a new figure."""
         with self._canvas(ax, (6.4, 3.4)) as canvas:
-            # The values crowd towards 1, so they stand side by side rather than to scale.
+            # The values are dense near 1, so they are spaced evenly rather than to scale.
             bars = canvas.bar([f"{value:g}" for value in self.values], self.weights, color=BLUE, width=0.65)
             canvas.bar_label(bars, fmt="{:.2f}", padding=2, fontsize=8)
             canvas.set(title=f"How much the trees remember (mean {self.mean:.3f})", ylabel="posterior weight")
@@ -167,7 +167,7 @@ class ForgettingDisplay(Display):
 
 
 class ForgettingHistoryDisplay(Display):
-    """The posterior of the forgetting factor through the stream: mean, and where 90 % of it lies.
+    """The posterior of the forgetting factor through the stream: its mean and its central 90 %.
 
     Parameters
     ----------
@@ -186,13 +186,13 @@ class ForgettingHistoryDisplay(Display):
 
     @classmethod
     def from_result(cls, result: EvaluationResult, *, ax: Axes | None = None) -> ForgettingHistoryDisplay:
-        """Draw that of a prequential run."""
+        """Draw the posterior in the course of a prequential run."""
         beliefs = result.beliefs
         posterior = (beliefs.forgetting_mean, beliefs.forgetting_low, beliefs.forgetting_high)
         return cls(beliefs.row, *posterior).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> ForgettingHistoryDisplay:
-        """Draw, on axes of your own or in a new figure."""
+        """Draw, on the given axes or in a new figure."""
         with self._canvas(ax) as canvas:
             canvas.fill_between(self.row, self.low, self.high, color=BLUE, alpha=0.2, linewidth=0, label="90 % of it")
             canvas.plot(self.row, self.mean, color=BLUE, linewidth=2.2, label="mean of the posterior")
@@ -205,12 +205,12 @@ class ForgettingHistoryDisplay(Display):
 
 
 def _kind(member: str) -> str:
-    """What a description says besides the size of the pool."""
+    """Return a description without the size of the pool."""
     return ", ".join(words for words in member.split(", ") if not words.startswith(("pool ", "every row")))
 
 
 def _telling_apart(members: Sequence[str]) -> list[str]:
-    """Descriptions such as "linear leaves, pool 25" without the words at their start that all of them share."""
+    """Remove the leading words that all descriptions, such as "linear leaves, pool 25", share."""
     parts = [member.split(", ") for member in members]
     while min(map(len, parts), default=0) > 1 and len({words[0] for words in parts}) == 1:
         parts = [words[1:] for words in parts]

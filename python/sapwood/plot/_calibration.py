@@ -1,4 +1,4 @@
-"""Whether forecasts mean what they say: PIT histogram, coverage of intervals, reliability of probabilities."""
+"""Calibration of forecasts: PIT histogram, coverage of intervals, reliability of probabilities."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def _pit_counts_of(result: EvaluationResult) -> Floats:
 
 
 class PitDisplay(Display):
-    """Histogram of the predictive distribution function at what came. Flat if the forecasts are calibrated.
+    """Histogram of the predictive distribution function at the observed targets. Flat if the forecasts are calibrated.
 
-    A hump in the middle says that intervals are too wide, high ends that they are too narrow, a slope that the
-    forecasts are biased. Of the bars of a calibrated forecaster, 90 % lie between the dotted lines (if rows are
-    independent).
+    A hump in the middle means that intervals are too wide, a U shape that they are too narrow, a slope that the
+    forecasts are biased. If rows are independent, 90 % of the bars of a calibrated forecaster lie between the dotted
+    lines.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class PitDisplay(Display):
 
     @classmethod
     def from_predictions(cls, pit: ArrayLike, *, n_bins: int = _BINS, ax: Axes | None = None) -> PitDisplay:
-        """Draw values of the predictive distribution function, one a row."""
+        """Draw values of the predictive distribution function, one per row."""
         values = np.asarray(pit, dtype=np.float64)
         known = values[~np.isnan(values)]
         return cls(pit_histogram(known, n_bins) * len(known) / n_bins).plot(ax)
@@ -61,16 +61,16 @@ class PitDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, y: ArrayLike, *, n_bins: int = _BINS, ax: Axes | None = None
     ) -> PitDisplay:
-        """Draw those of a model at rows it has not learned."""
+        """Draw the histogram of a model at rows that it has not learned."""
         return cls.from_predictions(estimator.predict_dist(X).cdf(y), n_bins=n_bins, ax=ax)
 
     @classmethod
     def from_result(cls, result: EvaluationResult, *, ax: Axes | None = None) -> PitDisplay:
-        """Draw those of a prequential run: every scored row."""
+        """Draw all scored rows of a prequential run."""
         return cls(_pit_counts_of(result).reshape(_BINS, -1).sum(axis=1)).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> PitDisplay:
-        """Draw, on axes of your own or in a new figure."""
+        """Draw, on the given axes or in a new figure."""
         n_bins, n_rows = len(self.counts), self.counts.sum()
         edges = np.linspace(0, 1, n_bins + 1)
         density = self.counts * n_bins / n_rows if n_rows else self.counts
@@ -84,7 +84,7 @@ class PitDisplay(Display):
                 )
                 canvas.axhline(1 + half, color=RED, linewidth=1.2, linestyle=":")
             canvas.set(xlim=(0, 1), ylim=(0, max(1.6, 1.1 * density.max(initial=0))))
-            canvas.set(xlabel="predictive probability of a value up to what came (PIT)", ylabel="density of rows")
+            canvas.set(xlabel="predictive distribution function at the target (PIT)", ylabel="density of rows")
             canvas.set_title("Are the distributions right? (flat is calibrated)")
             canvas.grid(axis="x", visible=False)
             legend_above(canvas)
@@ -92,12 +92,12 @@ class PitDisplay(Display):
 
 
 class CoverageDisplay(Display):
-    """How many rows fall into the central intervals of every level. On the diagonal if intervals mean what they say.
+    """Share of rows inside the central intervals of each level; on the diagonal if the forecasts are calibrated.
 
     Parameters
     ----------
     level, coverage : array-like of shape (n,)
-        Probability an interval claims, and share of rows that lay inside.
+        Nominal probability of the interval, and share of rows inside.
 
     Examples
     --------
@@ -114,14 +114,14 @@ class CoverageDisplay(Display):
 
     @classmethod
     def from_predictions(cls, pit: ArrayLike, *, ax: Axes | None = None) -> CoverageDisplay:
-        """Draw from values of the predictive distribution function, one a row."""
+        """Draw from values of the predictive distribution function, one per row."""
         values = np.asarray(pit, dtype=np.float64)
         counts = np.histogram(values[~np.isnan(values)], bins=_FINE_BINS, range=(0, 1))[0]
         return cls._from_counts(counts.astype(np.float64)).plot(ax)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, ax: Axes | None = None) -> CoverageDisplay:
-        """Draw from the forecasts of a model at rows it has not learned."""
+        """Draw from the forecasts of a model at rows that it has not learned."""
         return cls.from_predictions(estimator.predict_dist(X).cdf(y), ax=ax)
 
     @classmethod
@@ -139,7 +139,7 @@ class CoverageDisplay(Display):
         return cls(np.linspace(0, 1, half + 1), inside / total if total else np.full(half + 1, np.nan))
 
     def plot(self, ax: Axes | None = None) -> CoverageDisplay:
-        """Draw, on axes of your own or in a new figure."""
+        """Draw, on the given axes or in a new figure."""
         with self._canvas(ax, (4.6, 4.4)) as canvas:
             _diagonal(canvas)
             canvas.plot(self.level, self.coverage, color=BLUE, linewidth=2.2, label="Sapwood")
@@ -159,16 +159,16 @@ class CoverageDisplay(Display):
 
 
 class ReliabilityDisplay(Display):
-    """How often the announced class was right, against the probability it was given.
+    """How often the predicted class was correct, against its probability.
 
-    Below the diagonal the forecasts claim too much, above it too little. The size of a point, and the bars at the foot,
-    say how many rows it stands for.
+    Below the diagonal the forecasts are overconfident, above it underconfident. The size of a point and the bars at the
+    bottom show the number of rows.
 
     Parameters
     ----------
     confidence, accuracy, n_rows : array-like of shape (n_bins,)
-        For bins of equal width of the largest probability: its mean, the share of rows that were right, and the rows.
-        Bins without rows are left out.
+        For bins of equal width of the largest probability: its mean, the share of correct rows, and the number of rows.
+        Empty bins are left out.
 
     Examples
     --------
@@ -188,7 +188,7 @@ class ReliabilityDisplay(Display):
     def from_predictions(
         cls, y: ArrayLike, proba: ArrayLike, *, classes: ArrayLike, n_bins: int = 15, ax: Axes | None = None
     ) -> ReliabilityDisplay:
-        """Draw probabilities, whose columns follow `classes`, against the labels that came."""
+        """Draw probabilities, whose columns follow `classes`, against the observed labels."""
         table = np.asarray(proba, dtype=np.float64)
         right = np.asarray(classes)[table.argmax(axis=1)] == np.asarray(y)
         best = table.max(axis=1)
@@ -202,18 +202,18 @@ class ReliabilityDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, y: ArrayLike, *, n_bins: int = 15, ax: Axes | None = None
     ) -> ReliabilityDisplay:
-        """Draw those of a classifier at rows it has not learned."""
+        """Draw the reliability of a classifier at rows that it has not learned."""
         return cls.from_predictions(y, estimator.predict_proba(X), classes=estimator.classes_, n_bins=n_bins, ax=ax)
 
     @classmethod
     def from_result(cls, result: EvaluationResult, *, ax: Axes | None = None) -> ReliabilityDisplay:
-        """Draw those of a prequential run: every scored row."""
+        """Draw all scored rows of a prequential run."""
         if result.reliability is None:
             raise ValueError("this picture needs forecasts of classes; for numbers draw a PitDisplay.")
         return cls(*np.asarray(result.reliability).T).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> ReliabilityDisplay:
-        """Draw, on axes of your own or in a new figure."""
+        """Draw, on the given axes or in a new figure."""
         share = self.n_rows / max(self.n_rows.sum(), 1.0)
         with self._canvas(ax, (4.6, 4.4)) as canvas:
             _diagonal(canvas)
@@ -222,7 +222,7 @@ class ReliabilityDisplay(Display):
             canvas.plot(self.confidence, self.accuracy, color=BLUE, linewidth=1.6, clip_on=False)
             area = 20 + 160 * np.sqrt(share)
             canvas.scatter(self.confidence, self.accuracy, area, color=BLUE, clip_on=False, zorder=3, label="Sapwood")
-            canvas.set(xlabel="probability of the announced class", ylabel="share of rows where it was right")
+            canvas.set(xlabel="probability of the predicted class", ylabel="share of correct rows")
             canvas.set_title("Do probabilities hold what they claim?")
             legend_above(canvas)
         return self

@@ -1,4 +1,4 @@
-"""Where pictures are drawn and how they look: matplotlib when it is needed, colours everyone can tell apart."""
+"""The base class of the displays and their style: lazy import of matplotlib, figures, and colours."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# The palette of Okabe and Ito, which readers with any colour vision can tell apart.
+# The palette of Okabe and Ito, which is distinguishable with any colour vision.
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 SKY, PURPLE, YELLOW, GREY = "#56B4E9", "#CC79A7", "#F0E442", "#8C8C8C"
 CLASS_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, YELLOW, GREY)
-INK = "#24292F"  # text and axes; the report swaps it for the reader's own text colour
+INK = "#24292F"  # text and axes; the report replaces it by the text colour of the page
 
 LOOK = {
     "axes.edgecolor": INK,
@@ -62,10 +62,10 @@ def _module(name: str) -> Any:
 
 @contextmanager
 def look() -> Iterator[None]:
-    """Draw in our style, and leave the user's as it was.
+    """Draw in our style, and restore the user's style afterwards.
 
-    Only the settings of the style are put back. `rc_context` would put back all of them, also those that a notebook
-    changes when the first figure starts its backend, and nothing would be shown from then on.
+    Only the settings that the style changes are restored. `rc_context` would restore all of them, including those that
+    a notebook changes when the first figure starts its backend, and no figure would be shown from then on.
     """
     settings = _module("matplotlib").rcParams
     before = {name: settings[name] for name in LOOK}
@@ -77,7 +77,7 @@ def look() -> Iterator[None]:
 
 
 def is_crowd(points: Sized) -> bool:
-    """Whether so many points are better stored as an image than one by one."""
+    """Whether to store this many points as an image rather than individually."""
     return len(points) > _CROWD
 
 
@@ -85,14 +85,14 @@ _CROWD = 2000
 
 
 class Display:
-    """Base of all pictures: after ``plot()`` the axes are in ``ax_`` and the figure in ``figure_``."""
+    """Base of all displays: after ``plot()`` the axes are in ``ax_`` and the figure in ``figure_``."""
 
     ax_: Axes
     figure_: Figure
 
     @contextmanager
     def _canvas(self, ax: Axes | None, size: tuple[float, float] = (6.4, 4.0)) -> Iterator[Axes]:
-        """The axes to draw on: those given, or the only ones of a new figure."""
+        """Yield the axes to draw on: the given ones, or those of a new figure."""
         with look():
             canvas: Axes = new_figure(size)[0, 0] if ax is None else ax
             self._remember(canvas)
@@ -106,7 +106,7 @@ class Display:
 
 @contextmanager
 def off_screen() -> Iterator[None]:
-    """Make new figures outside pyplot: nothing is shown, nothing has to be closed, no screen is needed."""
+    """Create new figures outside pyplot: they are not shown, need not be closed, and need no screen."""
     before = _off_screen.set(True)
     try:
         yield
@@ -118,13 +118,13 @@ _off_screen: ContextVar[bool] = ContextVar("off_screen", default=False)
 
 
 def new_figure(size: tuple[float, float], n_rows: int = 1, n_columns: int = 1) -> NDArray[Any]:
-    """The axes of a new figure, as an array of shape (n_rows, n_columns)."""
+    """Return the axes of a new figure, as an array of shape (n_rows, n_columns)."""
     axes: NDArray[Any] = _figure(size).subplots(n_rows, n_columns, squeeze=False)
     return axes
 
 
 def new_rows(layout: Sequence[Sequence[str]], size: tuple[float, float]) -> dict[str, Axes]:
-    """The axes of a new figure by name, row by row; a legend beside one row does not make another row narrower."""
+    """Return the axes of a new figure by name, row by row; a legend beside one row does not narrow the others."""
     rows = _figure(size).subfigures(len(layout), 1, squeeze=False)[:, 0]
     return {
         name: ax
@@ -144,13 +144,13 @@ def colour_map(name: str) -> Any:
 
 
 def tints(colour: str, n: int) -> list[tuple[float, float, float]]:
-    """`n` shades of one colour, from pale to full."""
+    """Return `n` shades of one colour, from pale to saturated."""
     full = np.array(_module("matplotlib.colors").to_rgb(colour))
     return [tuple(1.0 - share * (1.0 - full)) for share in np.linspace(1.0 if n == 1 else 0.4, 1.0, n)]
 
 
 def class_colours(n_classes: int) -> list[Any]:
-    """Colours for classes: the palette while it lasts, then evenly from a map of even lightness steps."""
+    """Return colours for classes: the palette if it has enough, otherwise a map with uniform steps of lightness."""
     if n_classes <= len(CLASS_COLOURS):
         return list(CLASS_COLOURS[:n_classes])
     return [tuple(colour) for colour in colour_map("viridis")(np.linspace(0.0, 1.0, n_classes))]
@@ -163,7 +163,7 @@ def thousands(ax: Axes, axis: str = "x") -> None:
 
 
 def legend_above(ax: Axes, **options: Any) -> None:
-    """A legend between title and axes, where no curve can run into it."""
+    """Put the legend between title and axes, where it does not cover any curve."""
     handles, labels = ax.get_legend_handles_labels()
     ax.legend(
         handles,

@@ -21,19 +21,19 @@ _TITLES = {"mean": "Mean", "std": "Standard deviation", "class": "Class and its 
 
 
 class PredictiveMapDisplay(Display):
-    """Predictions over a rectangle of two inputs, the others held fixed, and the active observations on it.
+    """Predictions over a rectangle of two inputs, with the others held fixed, and the active observations.
 
     Parameters
     ----------
     names : pair of str
-        The inputs, across and up.
+        The inputs on the horizontal and the vertical axis.
     x, y : arrays of shape (n,)
         Their values.
     values : array of shape (n, n), or (n, n, n_classes)
-        What is shown, rows going up: a number, or class probabilities.
+        What is shown, from the bottom row up: numbers, or class probabilities.
     quantity : {"mean", "std", "class"}
     target : str
-        Name of what is predicted.
+        Name of the target.
     classes : array, default=None
     points : array of shape (n_points, 2), default=None
         Observations to show.
@@ -87,13 +87,13 @@ class PredictiveMapDisplay(Display):
         target: str = "target",
         ax: Axes | None = None,
     ) -> PredictiveMapDisplay:
-        """Ask a model for its predictions over two inputs, and draw them.
+        """Draw a model's predictions over two inputs.
 
         Parameters
         ----------
         estimator : DynamicTreeRegressor or DynamicTreeClassifier
         features : pair of int or str
-            The inputs, across and up.
+            The inputs on the horizontal and the vertical axis.
         quantity : {"auto", "mean", "std"}
             "auto": the mean for regression. Classifiers always show the most probable class and its probability.
         at : array-like of shape (n_inputs,), default=None
@@ -124,7 +124,7 @@ class PredictiveMapDisplay(Display):
         return cls(inputs, x, y, values, "class", **shared).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> PredictiveMapDisplay:
-        """Draw, on axes of your own or in a new figure."""
+        """Draw, on the given axes or in a new figure."""
         with self._canvas(ax, (6.0, 4.6)) as canvas:
             canvas.grid(visible=False)
             (self._draw_classes if self.quantity == "class" else self._draw_number)(canvas)

@@ -1,4 +1,4 @@
-"""What pictures ask of a model: that it is one of ours, its members in words, the names of its inputs."""
+"""What plots need of a model: the native model, descriptions of its members, the names of its inputs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Floats = NDArray[np.float64]
 
 
 def native(estimator: Any) -> Any:
-    """The engine's model inside a Sapwood estimator that has learned something."""
+    """Return the native model of a fitted Sapwood estimator."""
     if not isinstance(estimator, DynamicTreeEstimator):
         raise TypeError(
             f"this picture needs a DynamicTreeRegressor or DynamicTreeClassifier; it was given a "
-            f"{type(estimator).__name__}. Of a pipeline, give the last step."
+            f"{type(estimator).__name__}. Pass the last step of a pipeline."
         )
     return _fitted.native(estimator)
 
@@ -32,19 +32,19 @@ def is_regression(estimator: Any) -> bool:
 
 
 def distribution_at(estimator: Any, rows: Floats) -> Any:
-    """The predictive distribution at rows made here: arrays, whether or not the model knows its columns by name."""
+    """Return the predictive distribution at an array of rows, even if the model knows its columns by name."""
     native(estimator)  # raises if it is not an estimator of ours
     return _fitted.distribution_at(estimator, rows)
 
 
 def input_names(estimator: Any, feature_names: Sequence[str] | None = None) -> list[str]:
-    """The names given, those the model remembers, or x0, x1, ..."""
+    """Return the given names, those that the model has stored, or x0, x1, ..."""
     n_inputs = native(estimator).n_inputs
     names = _fitted.input_names(estimator) if feature_names is None else feature_names
     if names is None:
         return [f"x{ix}" for ix in range(n_inputs)]
     if len(names) != n_inputs:
-        raise ValueError(f"feature_names has {len(names)} names; the model has {n_inputs} inputs. Give one an input.")
+        raise ValueError(f"feature_names has {len(names)} names; the model has {n_inputs} inputs. Give one per input.")
     return [str(name) for name in names]
 
 
@@ -59,7 +59,7 @@ def position_of(feature: int | str, names: Sequence[str]) -> int:
 
 
 def member_names(estimator: Any) -> list[str]:
-    """What each member of the bank is: its pool, and where clouds differ in them, its leaves and lags."""
+    """Describe each member of the bank: its pool and, if the clouds differ in them, its leaves and lags."""
     model = native(estimator)
     configs = [model.member_config(member) for member in range(model.n_members)]
     leaves_differ = len({config.leaf for config in configs}) > 1

@@ -27,7 +27,7 @@ _MARGIN = 0.9
 
 @dataclass(frozen=True)
 class Node:
-    """A box of the drawing: place, text, colour (None for a split), and its two children with the words on the way."""
+    """A box of the drawing: position, text, colour (None for a split), and its two children with edge labels."""
 
     x: float
     depth: int
@@ -37,7 +37,7 @@ class Node:
 
 
 class TreeDisplay(Display):
-    """One tree: its splits, and in each leaf the prediction at its centre with the points behind it.
+    """One tree: its splits, and in each leaf the prediction at its centre and the number of its points.
 
     Parameters
     ----------
@@ -80,9 +80,9 @@ class TreeDisplay(Display):
         particle : int
             Which of its trees. All trees of a cloud are equally likely; none is "the" tree.
         max_depth : int
-            Splits deeper than this are folded into one box.
+            Deeper splits are collapsed into one box.
         feature_names : sequence of str, default=None
-            Names of the inputs, where the model does not remember them.
+            Names of the inputs, if the model has not stored them.
         """
         model = native(estimator)
         chosen = heaviest_member(estimator) if member is None else member
@@ -113,13 +113,13 @@ class TreeDisplay(Display):
                     _draw_branch(canvas, node, child, word)
             for node in nodes:
                 _draw_box(canvas, node)
-            note = "in a leaf: the prediction at its centre, and the points it is made of"
+            note = "in a leaf: the prediction at its centre, and its points"
             canvas.text(0.0, 0.0, note, transform=canvas.transAxes, fontsize=8, va="bottom")
         return self
 
 
 class _Layout:
-    """Places for the nodes of a dump: leaves side by side, a split over the middle of its children."""
+    """Lay out the nodes of a dump: leaves side by side, splits centred above their children."""
 
     def __init__(
         self,
@@ -178,7 +178,7 @@ class _Layout:
         return f"{self._dump.n_active[ix]:.0f} active\n{self._dump.n_retired[ix]:.3g} retired"
 
     def _leaf_colour(self, ix: int) -> Any:
-        """Pale enough for dark text: a number by its size, a class by its colour, paler the less sure."""
+        """Return a colour pale enough for dark text: by value for numbers; for classes, paler the less certain."""
         from matplotlib.colors import to_rgb
 
         value = self._dump.value[ix]
@@ -186,7 +186,7 @@ class _Layout:
             low, high = self._range
             hue, strength = np.array(colour_map("cividis")((value[0] - low) / ((high - low) or 1.0))[:3]), 0.45
         else:
-            proba = value[self._labels.codes]  # in the order of classes_, which decides the colours everywhere
+            proba = value[self._labels.codes]  # in the order of classes_, which determines the colours everywhere
             hue, strength = np.array(to_rgb(class_colours(len(proba))[proba.argmax()])), 0.6 * proba.max()
         return tuple(1 - strength * (1 - hue))
 

@@ -1,4 +1,4 @@
-"""A run in one picture."""
+"""A whole run in one figure."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class OverviewDisplay(Display):
-    """A prequential run at one glance: scores beside baselines, the last forecasts, the bank and its forgetting.
+    """A prequential run at a glance: scores compared with baselines, the last forecasts, the bank and its forgetting.
 
-    Of a model that is not Sapwood's, only scores and forecasts are drawn. The panels are pictures of their own, such as
-    :class:`ScoresDisplay`; this one has a figure of its own and takes no axes. ``ax_`` is its first panel.
+    For models other than Sapwood's, only scores and forecasts are drawn. The panels are displays themselves, such as
+    :class:`ScoresDisplay`. This display always creates a figure, and ``ax_`` is its first panel.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The active pool: where it sits now, and how it moves."""
+"""The active pool: where it is now, and how it moves."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 class PoolDisplay(Display):
     """The active observations over two inputs (over the only input and the target, if there is one), coloured by age.
 
-    The size of a point says how many clouds of the bank hold it: the young are held by all, the old by large pools.
+    The size of a point shows how many clouds of the bank hold it: all hold the most recent, only large pools the old.
 
     Parameters
     ----------
     x, y : array-like of shape (n,)
-        Where the observations lie, across and up.
+        Horizontal and vertical positions of the observations.
     age : array-like of shape (n,)
         Rows learned since.
     n_holders : array-like of shape (n,)
-        Clouds that hold each.
+        Number of clouds that hold each observation.
     names : pair of str
         Names of the axes.
     labels : sequence, default=None
-        Classes at 0, 1, 2, ... of the upward axis.
+        Classes at 0, 1, 2, ... of the vertical axis.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class PoolDisplay(Display):
         return cls(*where, pool.age, holders, (names[first], names[second])).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> PoolDisplay:
-        """Draw, on axes of your own or in a new figure."""
+        """Draw, on the given axes or in a new figure."""
         with self._canvas(ax, (6.2, 4.4)) as canvas:
             order = np.argsort(-self.age)
             points = canvas.scatter(
@@ -108,12 +108,12 @@ class PoolDisplay(Display):
 
 
 class PoolHistoryDisplay(Display):
-    """How the active pool moved along one input: at each look, where its observations lay.
+    """How the active pool moved along one input: the positions of its observations at each snapshot.
 
     Parameters
     ----------
     row : array-like of shape (n,)
-        When each look was taken, in rows of the stream.
+        The row of the stream at each snapshot.
     positions : sequence of n arrays
         Values of the input in the pool at each look.
     name : str
@@ -143,19 +143,19 @@ class PoolHistoryDisplay(Display):
     def from_pools(
         cls, row: ArrayLike, pools: Sequence[ActivePool], feature: int = 0, *, name: str = "", ax: Axes | None = None
     ) -> PoolHistoryDisplay:
-        """Draw pools collected on the way: ``model.active_`` now and then, and the row at each look."""
+        """Draw pools collected during a run: values of ``model.active_``, and the row of each snapshot."""
         return cls(row, [pool.X[:, feature] for pool in pools], name or f"x{feature}").plot(ax)
 
     @classmethod
     def from_result(
         cls, result: EvaluationResult, feature: int | str = 0, *, ax: Axes | None = None
     ) -> PoolHistoryDisplay:
-        """Draw the pool of a prequential run along one of its inputs; of a large pool, forty observations a look."""
+        """Draw the pool of a prequential run along one of its inputs, with at most forty observations per snapshot."""
         at = position_of(feature, list(result.feature_names))
         return cls(result.pool.row, list(result.pool.places[:, :, at]), result.feature_names[at]).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> PoolHistoryDisplay:
-        """Draw, on axes of your own or in a new figure."""
+        """Draw, on the given axes or in a new figure."""
         with self._canvas(ax) as canvas:
             at = np.concatenate([np.full(len(look), row) for row, look in zip(self.row, self.positions, strict=True)])
             values = np.concatenate(self.positions)

@@ -1,4 +1,4 @@
-"""The last rows of a stream one by one: what was forecast and what came."""
+"""The last rows of a stream individually: forecasts and observed targets."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class PredictionsDisplay(Display):
-    """Forecast intervals of the last rows, and what came: inside or outside.
+    """Forecast intervals of the last rows, and whether the observed targets fell inside.
 
     Parameters
     ----------
     row, y, mean, lower, upper : array-like of shape (n,)
-        Row numbers, what came (NaN where it is not known), and the forecasts made before.
+        Row numbers, observed targets (NaN if unknown), and the forecasts made before.
     target : str
-        Name of what is predicted.
+        Name of the target.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class PredictionsDisplay(Display):
 
     @property
     def inside(self) -> NDArray[np.bool_]:
-        """Whether what came lay in the interval."""
+        """Whether each target is inside its interval."""
         covered: NDArray[np.bool_] = (self.lower <= self.y) & (self.y <= self.upper)
         return covered
 
@@ -63,7 +63,7 @@ class PredictionsDisplay(Display):
         target: str = "target",
         ax: Axes | None = None,
     ) -> PredictionsDisplay:
-        """Draw forecasts made elsewhere."""
+        """Draw forecasts from arrays."""
         return cls(row, y, mean, lower, upper, target).plot(ax)
 
     @classmethod
@@ -77,12 +77,12 @@ class PredictionsDisplay(Display):
         return cls(row, y, mean, lower, upper, result.target or "target").plot(ax)
 
     def plot(self, ax: Axes | None = None) -> PredictionsDisplay:
-        """Draw, on axes of your own or in a new figure."""
+        """Draw, on the given axes or in a new figure."""
         with self._canvas(ax, (8.4, 3.6)) as canvas:
             width = float(np.clip(300 / max(len(self.row), 1), 1.5, 6.0))
             canvas.plot(self.row, self.mean, "_", color=BLUE, markersize=width + 3, markeredgewidth=2, label="mean")
-            if np.isnan(self.lower).all():  # a model that forecasts a mean only
-                canvas.plot(self.row, self.y, "o", color=INK, markersize=3.5, label="what came")
+            if np.isnan(self.lower).all():  # the model forecasts only a mean
+                canvas.plot(self.row, self.y, "o", color=INK, markersize=3.5, label="observed target")
             else:
                 self._draw_intervals(canvas, width)
             canvas.set(xlabel="row of the stream", ylabel=literal(self.target))
@@ -95,5 +95,5 @@ class PredictionsDisplay(Display):
     def _draw_intervals(self, canvas: Axes, width: float) -> None:
         inside, outside = self.inside, (self.y < self.lower) | (self.y > self.upper)
         canvas.vlines(self.row, self.lower, self.upper, color=BLUE, alpha=0.3, linewidth=width, label="90 % interval")
-        canvas.plot(self.row[inside], self.y[inside], "o", color=INK, markersize=3.5, label="what came, inside")
-        canvas.plot(self.row[outside], self.y[outside], "X", color=RED, markersize=7, label="what came, outside")
+        canvas.plot(self.row[inside], self.y[inside], "o", color=INK, markersize=3.5, label="target inside")
+        canvas.plot(self.row[outside], self.y[outside], "X", color=RED, markersize=7, label="target outside")

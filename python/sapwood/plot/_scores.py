@@ -1,4 +1,4 @@
-"""Scores over time, beside the baselines."""
+"""Scores over time, compared with the baselines."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _STYLES = ((BLUE, "-", 2.2), (ORANGE, "--", 1.5), (GREY, "-.", 1.5), (GREEN, ":"
 
 
 class ScoresDisplay(Display):
-    """A score through the stream, of the model and of the baselines beside it.
+    """A score in the course of the stream, for the model and the baselines.
 
     Parameters
     ----------
     metric : str
         Name of the score, as in :data:`sapwood.metrics.METRICS`.
     curves : mapping of str to (rows, values)
-        One entry a forecaster, the model first.
+        One entry per forecaster, the model first.
     window : int, default=None
-        Rows in each score; None if they are of all rows so far.
+        Number of rows per score; None for all rows so far.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class ScoresDisplay(Display):
     def from_result(
         cls, result: EvaluationResult, metric: str | None = None, *, ax: Axes | None = None
     ) -> ScoresDisplay:
-        """Draw a score of a prequential run over its last rows; the first of its metrics if none is named."""
+        """Draw a rolling score of a prequential run; by default the first of its metrics."""
         name = result.metrics[0] if metric is None else metric
         curves: dict[str, Any] = {who: result.curve(name, who) for who in result.forecasters}
         if not isinstance(result.model, DynamicTreeEstimator):
@@ -60,7 +60,7 @@ class ScoresDisplay(Display):
         return cls(name, curves, result.settings.get("window")).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> ScoresDisplay:
-        """Draw, on axes of your own or in a new figure."""
+        """Draw, on the given axes or in a new figure."""
         info = METRIC_INFO[self.metric]
         with self._canvas(ax) as canvas:
             for ix, (who, (rows, values)) in enumerate(self.curves.items()):

@@ -34,12 +34,12 @@ class Slice:
     mean, lower, upper : arrays of shape (n,) or None
         Regression: expected target and the ends of the predictive interval.
     epistemic_std : array of shape (n,) or None
-        Regression: standard deviation due to not knowing the model.
+        Regression: standard deviation due to uncertainty about the model.
     proba : array of shape (n, n_classes) or None
         Classification: probabilities, columns as ``classes``.
     classes : array or None
     data_x, data_y : arrays or None
-        Observations to show: as points if both are there, as ticks at the foot if only ``data_x`` is.
+        Observations to show: as points if both are given, as ticks at the bottom if only ``data_x`` is.
     """
 
     name: str
@@ -55,9 +55,9 @@ class Slice:
 
 
 class PredictiveSliceDisplay(Display):
-    """The predictive distribution along one input at a time, the others held fixed.
+    """The predictive distribution along one input at a time, with the others held fixed.
 
-    For regression: expected target, predictive interval and, inside it, what is due to not knowing the model. For
+    For regression: the mean, the predictive interval and, inside it, the uncertainty about the model. For
     classification: the probability of each class.
 
     Parameters
@@ -66,7 +66,7 @@ class PredictiveSliceDisplay(Display):
     level : float
         Probability inside the intervals.
     target : str
-        Name of what is predicted.
+        Name of the target.
     held_at : str
         Where the other inputs are held, in words; "" if there are no others.
 
@@ -103,7 +103,7 @@ class PredictiveSliceDisplay(Display):
         target: str = "target",
         ax: Axes | Sequence[Axes] | None = None,
     ) -> PredictiveSliceDisplay:
-        """Ask a model for its predictions along inputs, and draw them.
+        """Draw a model's predictions along inputs.
 
         Parameters
         ----------
@@ -117,9 +117,9 @@ class PredictiveSliceDisplay(Display):
         n_points : int
             Points along each input, which runs over the range of the active pool.
         feature_names : sequence of str, default=None
-            Names of the inputs, where the model does not remember them.
+            Names of the inputs, if the model has not stored them.
         target : str
-            Name of what is predicted, with its unit.
+            Name of the target, with its unit.
         ax : Axes or a sequence of them, default=None
             One for each input. None: a new figure.
         """
@@ -160,13 +160,13 @@ class PredictiveSliceDisplay(Display):
         target: str = "target",
         ax: Axes | None = None,
     ) -> PredictiveSliceDisplay:
-        """Draw predictions of a number along one input that were made elsewhere."""
+        """Draw predictions of a number along one input from arrays."""
         order = np.argsort(np.asarray(x, dtype=np.float64))
         columns = [np.asarray(values, dtype=np.float64)[order] for values in (x, mean, lower, upper)]
         return cls([Slice(name, *columns)], level, target).plot(ax)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> PredictiveSliceDisplay:
-        """Draw, on axes of your own (one for each slice) or in a new figure."""
+        """Draw, on the given axes (one per slice) or in a new figure."""
         n_slices = len(self.slices)
         with look():
             if ax is None:
@@ -214,7 +214,7 @@ class PredictiveSliceDisplay(Display):
         self._mark_pool(own, ax)
 
     def _mark_pool(self, own: Slice, ax: Axes) -> None:
-        """Ticks at the foot: where the model has data. They say how far a curve can be trusted."""
+        """Draw ticks at the bottom where the model has data, outside of which curves are extrapolations."""
         ax.set_xlim(own.x[0], own.x[-1])
         if own.data_x is not None and own.data_y is None:
             foot = ax.get_xaxis_transform()
@@ -223,7 +223,7 @@ class PredictiveSliceDisplay(Display):
             ax.plot(own.data_x, zero, "|", transform=foot, **style)
 
     def _share_scale(self) -> None:
-        """Give all slices one vertical scale: an input that hardly matters must look flat beside one that does."""
+        """Give all slices one vertical scale, so that inputs without effect look flat."""
         limits = np.array([ax.get_ylim() for ax in self.axes_])
         for ax in self.axes_:
             ax.set_ylim(limits[:, 0].min(), limits[:, 1].max())
@@ -251,7 +251,7 @@ class PredictiveSliceDisplay(Display):
 
 
 def centre_of(x: Floats) -> Floats:
-    """The median of each column; 0 where every value is missing."""
+    """Return the median of each column; 0 if all its values are missing."""
     known = ~np.isnan(x).all(axis=0)
     centre = np.zeros(x.shape[1])
     centre[known] = np.nanmedian(x[:, known], axis=0)
@@ -259,7 +259,7 @@ def centre_of(x: Floats) -> Floats:
 
 
 def grid_over(values: Floats, n_points: int) -> Floats:
-    """Evenly spaced points over the range of some values, and some way around a single one."""
+    """Return evenly spaced points over the range of some values, or around a single one."""
     known = values[~np.isnan(values)]
     low, high = (known.min(), known.max()) if len(known) else (0.0, 1.0)
     if low == high:

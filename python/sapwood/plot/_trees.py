@@ -1,4 +1,4 @@
-"""The shape of the trees: now, through the stream, and one of them drawn."""
+"""The size of the trees: now, and through the stream."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class TreeHeightDisplay(Display):
-    """How high the trees are now: the share of trees of each height, clouds counted by their weight in the bank.
+    """Distribution of the height of the trees, with clouds counted by their weight in the bank.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class TreeHeightDisplay(Display):
         return cls(stats.height, share).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> TreeHeightDisplay:
-        """Draw, on axes of your own or in a new figure."""
+        """Draw, on the given axes or in a new figure."""
         with self._canvas(ax, (6.4, 3.4)) as canvas:
             shares = np.bincount(self.height, weights=self.share)
             canvas.bar(np.arange(len(shares)), shares, color=BLUE, width=0.8)
@@ -89,9 +89,9 @@ class TreeHistoryDisplay(Display):
         return cls(beliefs.row, beliefs.height, beliefs.leaves).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> TreeHistoryDisplay:
-        """Draw, on axes of your own or in a new figure."""
+        """Draw, on the given axes or in a new figure."""
         with self._canvas(ax) as canvas:
-            canvas.plot(self.row, self.leaves, color=ORANGE, linewidth=2, linestyle="--", label="leaves a tree")
+            canvas.plot(self.row, self.leaves, color=ORANGE, linewidth=2, linestyle="--", label="leaves per tree")
             canvas.plot(self.row, self.height, color=BLUE, linewidth=2.2, label="height")
             canvas.set(title="How large the trees were", xlabel="row of the stream", ylabel="mean over the trees")
             canvas.set_ylim(bottom=0)

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 class VariableUseDisplay(Display):
-    """How often the trees split on each input: splits a tree, averaged over particles and clouds by weight.
+    """How often the trees split on each input: splits per tree, averaged over particles and clouds by weight.
 
-    Use says where the model looks, not how much an input matters: linear leaves use an input without any split on it.
+    This is not the importance of an input: linear leaves use an input without splitting on it.
 
     Parameters
     ----------
     names : sequence of str
         The inputs.
     use : array-like
-        Splits a tree on each.
+        Splits per tree on each.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class VariableUseDisplay(Display):
     def from_estimator(
         cls, estimator: Any, *, feature_names: Sequence[str] | None = None, most: int = 20, ax: Axes | None = None
     ) -> VariableUseDisplay:
-        """Count the splits of a model, and draw them; the `most` used inputs if there are more."""
+        """Count the splits of a model, and draw them for at most the `most` used inputs."""
         use = split_use(estimator)
         names = input_names(estimator, feature_names)
         names += [lag_name(lag) for lag in range(1, len(use) - len(names) + 1)]
@@ -57,19 +57,19 @@ class VariableUseDisplay(Display):
         return cls([names[ix] for ix in chosen], use[chosen]).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> VariableUseDisplay:
-        """Draw, on axes of your own or in a new figure."""
+        """Draw, on the given axes or in a new figure."""
         with self._canvas(ax, (6.4, max(2.2, 1.1 + 0.3 * len(self.names)))) as canvas:
             order = np.argsort(self.use, kind="stable")
             canvas.barh([literal(self.names[ix]) for ix in order], self.use[order], color=BLUE, height=0.65)
             canvas.bar_label(canvas.containers[0], fmt="{:.2f}", padding=4, fontsize=8)  # type: ignore[arg-type]
-            canvas.set(title="Inputs the trees split on", xlabel="splits a tree (mean over trees)")
+            canvas.set(title="Inputs the trees split on", xlabel="splits per tree (mean over trees)")
             canvas.margins(x=0.12)
             canvas.grid(axis="y", visible=False)
         return self
 
 
 def split_use(estimator: Any) -> Floats:
-    """Splits a tree on each input, and on lagged targets after them, mixed by the weights of the clouds."""
+    """Return the splits per tree on each input, then on lagged targets, averaged by the weights of the clouds."""
     model = native(estimator)
     members = [model.split_use(member) for member in range(model.n_members)]
     use = np.zeros(max(map(len, members)))
@@ -79,5 +79,5 @@ def split_use(estimator: Any) -> Floats:
 
 
 def lag_name(lag: int) -> str:
-    """What a lagged target is called among the inputs."""
+    """Return the name of a lagged target among the inputs."""
     return "last target" if lag == 1 else f"target {lag} rows ago"

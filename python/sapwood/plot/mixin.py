@@ -1,4 +1,4 @@
-"""Pictures as methods of a model. matplotlib, and the pictures themselves, are imported when one is asked for."""
+"""Plots as methods of a model. matplotlib and the displays are imported on first use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class PlotMethods:
-    """Short cuts to the pictures that need nothing but the model; options are those of each ``from_estimator``."""
+    """Shortcuts to the plots that need only the model; their options are those of ``from_estimator``."""
 
     def plot_slices(self, features: Any = None, **options: Any) -> PredictiveSliceDisplay:
         """Draw predictions along inputs. See :meth:`sapwood.plot.PredictiveSliceDisplay.from_estimator`."""

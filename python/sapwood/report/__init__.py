@@ -1,6 +1,7 @@
-"""A run as one HTML file that a colleague can open: scores beside baselines, calibration, and what the model believes.
+"""A run as one HTML file: scores compared with baselines, calibration, and the state of the model.
 
-The file needs nothing else: no network, no scripts, no other files. Its pictures can be had as PNG files too.
+The file is self-contained: it needs no network, no scripts and no other files. Its pictures are also available as PNG
+files.
 """
 
 from sapwood.report._write import write_pictures, write_report

@@ -1,4 +1,4 @@
-"""The pictures of a report, by section, each with a caption that says how to read it."""
+"""The pictures of a report, by section, each with a caption that explains how to read it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _MOST_CLASSES = 10  # curves that can be told apart in one picture
 
 
 def _sapwood(result: EvaluationResult) -> Any:
-    """The model, if it is ours and has learned something; otherwise None."""
+    """Return the model if it is Sapwood's and fitted; otherwise None."""
     model = result.model
     return model if isinstance(model, DynamicTreeEstimator) and model.__sklearn_is_fitted__() else None
 
 
 def _names(result: EvaluationResult, model: Any) -> list[str] | None:
-    """The names of the stream's columns, where they are those of the model."""
+    """Return the names of the stream's columns if they are those of the model."""
     return list(result.feature_names) if len(result.feature_names) == native(model).n_inputs else None
 
 
 def _most_used(model: Any, n_inputs: int) -> list[int]:
-    """The inputs the trees split on most, the first of them first."""
+    """Return the inputs on which the trees split most, in descending order."""
     order: list[int] = np.argsort(-split_use(model)[: native(model).n_inputs], kind="stable")[:n_inputs].tolist()
     return order
 
@@ -52,41 +52,41 @@ def scores(result: EvaluationResult) -> list[Picture]:
 
 
 def last_rows(result: EvaluationResult) -> list[Picture]:
-    """Forecasts and what came, row by row."""
+    """Forecasts and observed targets, row by row."""
     if result.task != "regression" or not len(result.predictions["row"]):
         return []
     caption = (
-        "Each bar is the interval that was to hold the target with 90 % probability, given before the row was seen. "
-        "About one row in ten should fall outside."
+        "Each bar is the 90 % predictive interval of the target, computed before the row was seen. About one row in "
+        "ten should fall outside."
     )
     if np.isnan(result.predictions["lower"]).all():
-        caption = "What the model expected before each row was seen, and what came."
+        caption = "The mean that the model predicted before each row was seen, and the observed target."
     return [Picture("last-rows", partial(plot.PredictionsDisplay.from_result, result), caption, wide=True)]
 
 
 def calibration(result: EvaluationResult) -> list[Picture]:
-    """Whether the forecasts mean what they say."""
+    """Whether the forecasts are calibrated."""
     if result.n_scored == 0:
         return []
     if result.reliability is not None:
         caption = (
-            "How often the announced class was right, against the probability it was given. Below the diagonal the "
-            "forecasts claim too much, above it too little."
+            "How often the predicted class was correct, against its probability. Below the diagonal the forecasts are "
+            "overconfident, above it underconfident."
         )
         return [Picture("reliability", partial(plot.ReliabilityDisplay.from_result, result), caption)]
-    if result.pit_counts is None or not result.pit_counts.sum() > 0:  # NaN where a model forecasts a mean only
+    if result.pit_counts is None or not result.pit_counts.sum() > 0:  # NaN if the model forecasts only a mean
         return []
     return [
         Picture(
             "pit",
             partial(plot.PitDisplay.from_result, result),
-            "Where in its predictive distribution each target fell. A hump in the middle means that intervals are too "
-            "wide, high ends that they are too narrow, a slope that forecasts are biased.",
+            "Where each target fell in its predictive distribution. A hump in the middle means that intervals are too "
+            "wide, a U shape that they are too narrow, a slope that forecasts are biased.",
         ),
         Picture(
             "coverage",
             partial(plot.CoverageDisplay.from_result, result),
-            "Intervals of every level: the share of rows that fell inside, against the share that should.",
+            "The share of rows inside the intervals of each level, against the nominal share.",
         ),
     ]
 
@@ -100,14 +100,15 @@ def learned(result: EvaluationResult) -> list[Picture]:
     slices = Picture(
         "slices",
         partial(plot.PredictiveSliceDisplay.from_estimator, model, feature_names=names, target=target),
-        "What the model would predict now, along one input at a time. Ticks at the foot are the active observations: "
-        "far from them, do not trust the curve.",
+        "What the model would predict now, along one input at a time. The ticks at the bottom are the active "
+        "observations; far from them the curve is extrapolation.",
         wide=True,
     )
     use = Picture(
         "variables",
         partial(plot.VariableUseDisplay.from_estimator, model, feature_names=names, most=12),
-        "Where the model looks." + " Linear leaves also use inputs on which no tree splits." * (result.classes is None),
+        "How often the trees split on each input."
+        + " Linear leaves also use inputs on which no tree splits." * (result.classes is None),
         wide=True,
     )
     too_many = result.classes is not None and len(result.classes) > _MOST_CLASSES
@@ -121,19 +122,19 @@ def memory(result: EvaluationResult) -> list[Picture]:
     bank = Picture(
         "bank",
         partial(plot.BankHistoryDisplay.from_result, result),
-        "Clouds with small pools follow fast changes, clouds with large pools know more about a stream at rest. Each "
-        "is weighted by how well it has predicted lately.",
+        "Clouds with small pools follow fast changes; clouds with large pools are more accurate while a stream is "
+        "stationary. Each is weighted by its recent predictive performance.",
     )
     forgetting = Picture(
         "forgetting",
         partial(plot.ForgettingHistoryDisplay.from_result, result),
-        "How much of what has retired the trees keep. A drop marks a change in the stream.",
+        "How much of the retired statistics the trees keep. A drop marks a change in the stream.",
     )
     return [forgetting] if len(result.beliefs.members) == 1 else [bank, forgetting]
 
 
 def pool(result: EvaluationResult) -> list[Picture]:
-    """Where the active observations lie, and where they lay."""
+    """Where the active observations are now, and where they were during the run."""
     model = _sapwood(result)
     if model is None:
         return []
@@ -145,15 +146,16 @@ def pool(result: EvaluationResult) -> list[Picture]:
     now = Picture(
         "pool",
         partial(plot.PoolDisplay.from_estimator, model, features, feature_names=names, target=target),
-        f"The observations the model still knows one by one{where}. Everything older lives on in the leaves only.",
+        f"The observations that the model still stores individually{where}. Older ones are kept only as statistics of "
+        "the leaves.",
     )
     if not len(result.pool):
         return [now]
     moved = Picture(
         "pool-history",
         partial(plot.PoolHistoryDisplay.from_result, result, _most_used(model, 1)[0]),
-        "Where these observations lay along one input as the stream went on. The pool follows the inputs when they "
-        "move; rules that choose what to keep may gather it where predictions are least certain.",
+        "Where the active observations were along one input in the course of the stream. The pool follows the inputs "
+        "when they drift; active discarding concentrates it where predictions are least certain.",
     )
     return [now, moved]
 
@@ -166,12 +168,12 @@ def trees(result: EvaluationResult) -> list[Picture]:
     history = Picture(
         "tree-history",
         partial(plot.TreeHistoryDisplay.from_result, result),
-        "Trees grow while a stream shows structure, and fall when what they knew stops being true.",
+        "Trees grow while the stream shows structure, and shrink when that structure changes.",
     )
     heights = Picture(
         "tree-heights",
         partial(plot.TreeHeightDisplay.from_estimator, model),
-        "Trees at the end of the run, clouds counted by their weight in the bank.",
+        "Trees at the end of the run; clouds count by their weight in the bank.",
     )
     one = Picture(
         "tree",

@@ -1,4 +1,4 @@
-"""What a report says beside its pictures, as data for the templates."""
+"""The text and the tables of a report, as data for the templates."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _title(result: EvaluationResult, forecaster: str) -> str:
 
 
 def summary(result: EvaluationResult) -> str:
-    """The run in two sentences: how well, against what."""
+    """Summarise the run in two sentences: the score, and those of the baselines."""
     rows = f"{result.n_scored:,} rows were forecast before they were learned, and scored."
     stopped = " The run was stopped before the end of the source." if result.interrupted else ""
     metric = HEADLINE[result.task]
@@ -99,7 +99,7 @@ def score_table(result: EvaluationResult) -> ScoreTable:
 
 @dataclass(frozen=True)
 class RunFacts:
-    """Source, rows, time and versions by name, and the settings in groups."""
+    """Source, rows, time and versions by name, and the settings by group."""
 
     facts: dict[str, str | None]
     settings: dict[str, dict[str, str]]
@@ -141,7 +141,7 @@ def left_out(result: EvaluationResult) -> list[tuple[str, str]] | None:
 
 @dataclass(frozen=True)
 class Usage:
-    """What it takes to use the model again."""
+    """What a reader needs to use the model."""
 
     path: str
     is_saved: bool
@@ -149,14 +149,14 @@ class Usage:
 
 
 def usage(result: EvaluationResult, model_path: str | None) -> Usage | None:
-    """Collect what it takes to use the model again; None if it is not Sapwood's."""
+    """Return what a reader needs to use the model; None if it is not Sapwood's."""
     if not isinstance(result.model, DynamicTreeEstimator):
         return None
     return Usage(model_path or "model.sap", model_path is not None, _listed(result.feature_names))
 
 
 def typographic(text: str) -> str:
-    """Set a formatted number with a minus sign, an infinity sign, and a dash for what does not exist."""
+    """Replace the ASCII of a formatted number by a minus sign, an infinity sign, or a dash if it is undefined."""
     return "–" if text == "-" else text.replace("-", "−").replace("inf", "∞")
 
 

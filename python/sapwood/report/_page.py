@@ -32,7 +32,7 @@ class Section:
 
 
 def _sections(result: EvaluationResult, model_path: str | None) -> list[Section]:
-    """The sections that have something to show, in order."""
+    """Return the sections that are not empty, in order."""
 
     def drawn(pictures: list[Picture]) -> list[Figure]:
         return [figure(picture) for picture in pictures]

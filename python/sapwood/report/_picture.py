@@ -1,4 +1,4 @@
-"""A picture of a report: how to draw it and what to say below it, whether it ends up in a page or in a file."""
+"""A picture of a report: how to draw it, and its caption."""
 
 from __future__ import annotations
 

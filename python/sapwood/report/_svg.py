@@ -33,7 +33,7 @@ class Figure:
 
 def figure(picture: Picture) -> Figure:
     """Draw a picture. The title of the display names it for those who cannot see it."""
-    # Text stays text (it can be searched and read aloud), and the page shows through.
+    # Text remains text, for searching and screen readers, and the background is transparent.
     with drawing({"svg.fonttype": "none", "svg.hashsalt": "sapwood", **dict.fromkeys(_BACKGROUNDS, "none")}):
         display = picture.draw()
         file = io.StringIO()
@@ -43,7 +43,7 @@ def figure(picture: Picture) -> Figure:
 
 
 def _inline(svg: str, name: str) -> Markup:
-    """Return a picture for a page: named, without what the page provides, and with the ink of the page."""
+    """Return a picture for a page: labelled, without the styles that the page provides, and in its text colour."""
     root = ET.fromstring(svg)
     for parent in list(root.iter()):
         for child in parent.findall(f"{_SVG}defs"):

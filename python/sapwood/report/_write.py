@@ -1,4 +1,4 @@
-"""From the result of a run to the file."""
+"""Writing the result of a run as a report or as pictures."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def write_pictures(folder: str | os.PathLike[str], result: EvaluationResult) -> 
     Parameters
     ----------
     folder : path
-        Where to write. It is made if it does not exist; files of the same names are replaced.
+        Where to write. It is created if it does not exist; files of the same names are replaced.
     result : EvaluationResult
         What :func:`sapwood.stream.evaluate` returned.
 
