@@ -17,7 +17,7 @@ def number(value: float) -> str:
         return "-"
     if math.isinf(value):
         return f"{value:g}"
-    if value != 0 and not 1e-4 <= abs(value) < 1e6:
+    if value != 0 and not 1e-3 <= abs(value) < 1e6:
         return f"{value:.3e}"
     digits = max(0, 3 - math.floor(math.log10(abs(value)))) if value else 3
     return f"{value:,.{min(digits, 4)}f}"
