@@ -12,6 +12,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from sapwood import errors
+from sapwood._numbers import unmasked
 from sapwood.encoding.columns import natural_kind, numbers, shown_value, texts, type_name
 from sapwood.encoding.encoder import SCHEMA_ROWS, BadColumnError, Encoder, NotPlainError
 from sapwood.encoding.tables import Table, is_row, read_table
@@ -141,7 +142,7 @@ def target_column(y: Any, n_rows: int, estimator: BaseEstimator) -> NDArray[Any]
     if y is None:
         raise errors.make("y-absent", estimator=type(estimator).__name__)
     try:
-        column: NDArray[Any] = column_or_1d(y, warn=True)
+        column: NDArray[Any] = column_or_1d(unmasked(y), warn=True)
     except (TypeError, ValueError) as error:
         raise errors.make("y-layout", reason=str(error)) from None
     if len(column) != n_rows:
@@ -264,8 +265,7 @@ def _numbers(table: Table) -> Floats:
 
 
 def _to_floats(X: Any, estimator: BaseEstimator) -> Floats:
-    if isinstance(X, (list, tuple)):
-        X = _rows_to_array(X)
+    X = _rows_to_array(X) if isinstance(X, (list, tuple)) else unmasked(X)
     if isinstance(X, np.ndarray) and X.dtype.kind in "OUS":
         _refuse_text(X)
     try:

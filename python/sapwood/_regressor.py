@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +108,12 @@ class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
         native(self).learn(x, target, _input.weights(sample_weight, n_rows), n_threads=threads_from(self.n_jobs))
         return self
 
+    @overload
+    def predict(self, X: Any, return_std: Literal[False] = False) -> Floats: ...
+    @overload
+    def predict(self, X: Any, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
+    @overload
+    def predict(self, X: Any, return_std: bool) -> Floats | tuple[Floats, Floats]: ...
     def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
         """The predictive mean at each row of X; with ``return_std=True``, also the predictive standard deviation."""
         distribution = self.predict_dist(X)

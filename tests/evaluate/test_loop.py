@@ -13,7 +13,8 @@ from sapwood import DynamicTreeClassifier, DynamicTreeRegressor, InputError
 from sapwood._files import to_bytes
 from sapwood._fitted import fitted, is_fitted
 from sapwood.metrics import METRICS
-from sapwood.stream import SourceError, evaluate, open_source
+from sapwood.prequential import progress_lines
+from sapwood.stream import Progress, SourceError, evaluate, open_source
 
 from .conftest import CHEAP
 
@@ -239,3 +240,31 @@ def test_a_result_shows_its_scores_briefly() -> None:
     html = result._repr_html_()
     assert "<td>model</td>" in html
     assert 'src="data:image/png;base64,' in html
+
+
+def test_progress_can_be_printed(
+    regressor_maker: Maker,
+    numbers: tuple[Any, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(progress_lines, "_FIRST_LINE", 0.0)
+    monkeypatch.setattr(progress_lines, "_BETWEEN_LINES", 0.0)
+    evaluate(regressor_maker(), numbers, ["rmse"], progress=True)
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("400 of 400 rows, ")
+    assert "rmse" in last
+    evaluate(regressor_maker(), numbers, ["rmse"], progress=False)
+    assert capsys.readouterr().err == ""
+    with pytest.raises(ValueError, match="progress is 5; it must be True, False or a function"):
+        evaluate(regressor_maker(), numbers, ["rmse"], progress=5)
+
+
+def test_time_left_of_a_file_is_estimated_from_what_was_read() -> None:
+    """A compressed file tells the position in its bytes only."""
+    known = Progress(n_rows=500, n_total=None, fraction=0.25, seconds=10.0, n_now=500, scores=dict)
+    assert progress_lines.of_total(known) == " of about 2,000"
+    assert progress_lines.rate(known) == "50 rows/s, 30 s left"
+    unknown = Progress(n_rows=500, n_total=None, fraction=None, seconds=10.0, n_now=500, scores=dict)
+    assert progress_lines.of_total(unknown) == ""
+    assert progress_lines.rate(unknown) == "50 rows/s"

@@ -13,14 +13,10 @@ from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 from rich.text import Text
 
-from sapwood._formats import duration, number
-from sapwood.metrics._registry import by_importance
+from sapwood.prequential.progress_lines import ProgressLines, of_total, rate, scores
 from sapwood.stream import Progress
 
-_FIRST_LINE = 2.0  # seconds; short runs need no lines
-_BETWEEN_LINES = 10.0
 _BETWEEN_SCORES = 0.5  # computing rolling scores takes some milliseconds
-_MOST_METRICS = 3
 
 
 class Watcher(Protocol):
@@ -56,20 +52,16 @@ class Silent:
 
 
 class Lines(Silent):
-    """Prints a line every few seconds."""
+    """A line now and then."""
 
     def __init__(self) -> None:
-        self._next = _FIRST_LINE
+        self._lines = ProgressLines()
 
     def __enter__(self) -> Lines:
         return self
 
     def __call__(self, progress: Progress) -> None:
-        if progress.seconds >= self._next:
-            self._next = progress.seconds + _BETWEEN_LINES
-            of_total = "" if progress.n_total is None else f" of {progress.n_total:,}"
-            line = f"{progress.n_rows:,}{of_total} rows, {rate(progress)}: {scores(progress)}"
-            print(line, file=sys.stderr, flush=True)
+        self._lines(progress)
 
 
 class Live:
@@ -98,32 +90,11 @@ class Live:
         if now - self._shown < _BETWEEN_SCORES:
             return
         self._shown = now
-        of_total = "" if progress.n_total is None else f" of {progress.n_total:,}"
         share = progress.n_rows / progress.n_total if progress.n_total else progress.fraction
         self._bar.update(
             self._task,
             total=None if share is None else 1.0,
             completed=share or 0.0,
-            status=f"{progress.n_rows:,}{of_total} rows, {rate(progress)}",
+            status=f"{progress.n_rows:,}{of_total(progress)} rows, {rate(progress)}",
         )
         self._scores.plain = scores(progress)
-
-
-def rate(progress: Progress) -> str:
-    """Format the rate in rows per second and, if the length of the stream is known, the remaining time."""
-    text = f"{progress.n_now / progress.seconds:,.0f} rows/s" if progress.seconds else ""
-    if progress.n_total and progress.n_now:
-        left = (progress.n_total - progress.n_rows) * progress.seconds / progress.n_now
-        text += f", {duration(left)} left"
-    return text
-
-
-def scores(progress: Progress) -> str:
-    """Format the most important rolling scores, with those of the no-change forecast in parentheses."""
-    recent = progress.scores()
-    model, last = recent["model"], recent["no_change"]
-    important, others = by_importance(model)
-    chosen = [*important, *others][:_MOST_METRICS]
-    first, *rest = [(name, number(model[name]), number(last[name])) for name in chosen]
-    parts = ["{} {} (no change: {})".format(*first), *(f"{name} {value} ({other})" for name, value, other in rest)]
-    return ", ".join(parts)

@@ -9,6 +9,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from sapwood import errors
 from sapwood.reading._arrow import pyarrow
 from sapwood.reading.chunk import RawColumn
 from sapwood.reading.readers.memory import raw_column
@@ -40,7 +41,12 @@ def read_table(X: Any) -> Table | None:
         return _of_rows(X) if X and all(map(is_row, X)) else None
     if isinstance(X, np.ndarray) or hasattr(X, "tocsr"):
         return None  # arrays, dense and sparse
-    frame = nw.from_native(X, pass_through=True)
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        names = [str(name) for name in X.columns]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise errors.make("x-names", reason=f"two columns of X are called {repeated!r}. Rename one.") from None
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     elif frame is X and type(X).__name__ == "RecordBatch":

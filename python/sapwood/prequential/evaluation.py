@@ -10,6 +10,7 @@ from sapwood._base import DynamicTreeEstimator
 from sapwood._fitted import is_fitted
 from sapwood.prequential.files.printed import PrintedPredictions
 from sapwood.prequential.learners import task_of
+from sapwood.prequential.progress_lines import ProgressLines
 from sapwood.prequential.result import EvaluationResult
 from sapwood.prequential.run import Progress, open_run
 from sapwood.prequential.settings import (
@@ -45,7 +46,7 @@ def evaluate(
     checkpoint_every: int = 10_000,
     resume: bool = False,
     settings: Mapping[str, Any] | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], None] | bool | None = None,
     stop: StopRequest | None = None,
 ) -> EvaluationResult:
     """Forecast every row of a stream, score the forecast, then learn the row: one pass, in order, in place.
@@ -102,8 +103,9 @@ def evaluate(
         and `stop` may differ). Model and predictions are then, byte for byte, those of an uninterrupted run.
     settings : mapping, default=None
         Further JSON values to record in the result and in checkpoints, and to require unchanged on resuming.
-    progress : callable, default=None
-        Called with a :class:`Progress` a few times a second.
+    progress : callable or bool, default=None
+        True: print a line on standard error now and then. A function is called with a :class:`Progress` a few times a
+        second.
     stop : StopRequest, default=None
         Stops the run early but cleanly; the result is then marked ``interrupted``.
 
@@ -147,8 +149,17 @@ def evaluate(
     if isinstance(model, DynamicTreeEstimator):
         _set_lags(model, lags, late=chosen.labels.are_late)
     stop = stop or StopRequest()
+    report = _reporter(progress)
     with open_run(model, chosen, stop) as run:
-        return run.go(progress, stop)
+        return run.go(report, stop)
+
+
+def _reporter(progress: Callable[[Progress], None] | bool | None) -> Callable[[Progress], None] | None:
+    if progress is None or isinstance(progress, bool):
+        return ProgressLines() if progress else None
+    if not callable(progress):
+        raise ValueError(f"progress is {progress!r}; it must be True, False or a function of one argument")
+    return progress
 
 
 def _set_lags(model: DynamicTreeEstimator, lags: int | Literal["auto"] | None, *, late: bool) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
+
 from sapwood.reading.chunk import Reader
 from sapwood.reading.errors import SourceError
 from sapwood.reading.readers.arrays import ArraysReader, open_demo
@@ -39,6 +41,8 @@ def open_reader(
         if text.startswith("demo:"):
             return open_demo(text, own_target), own_target
         return FilesReader(find_files(text), form), target
+    if nw.dependencies.is_polars_lazyframe(spec):
+        spec = spec.collect()
     if isinstance(spec, io.IOBase):
         return open_stream(spec, str(getattr(spec, "name", "<file>")), form), target  # type: ignore[arg-type]
     if is_table(spec):
@@ -64,7 +68,7 @@ def _file_to_follow(spec: Any) -> Path:
 
 
 def _has_rows(x: Any) -> bool:
-    return getattr(x, "ndim", 0) == 2 or is_table(x)
+    return hasattr(x, "tocsr") or getattr(x, "ndim", 0) == 2 or is_table(x)
 
 
 def _arrays(x: Any, y: Any, target: str) -> ArraysReader:

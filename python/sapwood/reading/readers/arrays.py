@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 from numpy.typing import NDArray
 
+from sapwood._numbers import unmasked
 from sapwood.reading.chunk import Chunk, row_place
 from sapwood.reading.errors import SourceError, nearest
 from sapwood.reading.readers.memory import ROWS_AT_A_TIME, InMemory, raw_column
@@ -23,10 +24,12 @@ class ArraysReader(InMemory):
     label = "<arrays>"
 
     def __init__(self, x: Any, y: Any, target: str, names: Sequence[str] | None = None) -> None:
-        self._x = np.asarray(x)
+        if hasattr(x, "tocsr"):
+            raise SourceError("X is sparse, and is read as a dense array only; pass X.toarray()", file=self.label)
+        self._x = np.asarray(unmasked(x))
         if self._x.ndim != 2:
             raise SourceError(f"X has {self._x.ndim} dimensions; it must have 2, one row per example", file=self.label)
-        self._y = None if y is None else np.asarray(y)
+        self._y = None if y is None else np.asarray(unmasked(y))
         if self._y is not None and self._y.shape != (len(self._x),):
             raise SourceError(
                 f"y has shape {self._y.shape}; it must have one entry for each of the {len(self._x)} rows of X",
