@@ -1,4 +1,4 @@
-"""``sapwood learn``: what it says, what it writes, and how it ends."""
+"""``sapwood learn``: its output, its files and its exit codes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_files_are_those_of_python(sapwood: Run, rows: Path) -> None:
 
 
 def test_pipe_file_and_parquet_give_the_same(sapwood: Run, real_data: Callable[[str], Path], tmp_path: Path) -> None:
-    """The form in which rows come is not information."""
+    """The form of the source does not affect the result."""
     pandas = pytest.importorskip("pandas")
     text = gzip.decompress(real_data("elec2_paper").read_bytes())
     plain = b"\n".join(text.splitlines()[:2501]) + b"\n"
@@ -131,7 +131,7 @@ def test_labels_of_a_second_file(sapwood: Run, rows: Path) -> None:
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_a_signal_ends_it_cleanly_and_resuming_completes_it(name: str, sapwood: Run, rows: Path) -> None:
-    """Checkpoint, model and predictions so far are written; the whole is as if it had never been stopped."""
+    """Checkpoint, model and predictions so far are written; the resumed run ends as if it had not been interrupted."""
     folder, number = rows.parent, getattr(signal, name)
     arguments = ["learn", "demo:drifting-friedman?n=4000", "--save", "m.sap", "--predictions", "p.csv", *NUMBERS]
     run = subprocess.Popen(
@@ -156,7 +156,7 @@ def test_a_signal_ends_it_cleanly_and_resuming_completes_it(name: str, sapwood: 
 
 
 def test_ctrl_c_ends_a_wait_for_a_silent_pipe(rows: Path) -> None:
-    """Nothing more comes down the pipe; the batch that was complete has been learned and is kept."""
+    """The pipe delivers nothing more; the complete batch has been learned and is kept."""
     header, body = rows.read_bytes().split(b"\n", 1)
     command = [*COMMAND, "learn", "-", "-t", "y", "--save", "m.sap", "--predictions", "p.csv", *NUMBERS]
     run = subprocess.Popen(command, cwd=rows.parent, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=False)
@@ -173,7 +173,7 @@ def test_ctrl_c_ends_a_wait_for_a_silent_pipe(rows: Path) -> None:
 
 
 def wait_for(path: Path, n_bytes: int, run: subprocess.Popen[Any]) -> None:
-    """Wait until a run has written so much, or has ended."""
+    """Wait until a run has written this much, or has ended."""
     while run.poll() is None and (not path.exists() or path.stat().st_size < n_bytes):
         time.sleep(0.01)
 
@@ -238,7 +238,7 @@ def test_pictures_are_left_in_the_folder_that_is_named(sapwood: Run, rows: Path)
 
 
 def test_the_shell_can_complete(process: Run) -> None:
-    """The script for bash, and the commands it then asks for."""
+    """The completion script for bash, and the commands that it offers."""
     asked = {**os.environ, "_SAPWOOD_COMPLETE": "complete_bash", "COMP_WORDS": "sapwood in", "COMP_CWORD": "1"}
     assert process(env=asked).stdout.split() == ["inspect"]
 

@@ -1,4 +1,4 @@
-"""What "auto" means: each rule by itself, and the bank they make together."""
+"""What "auto" means: each rule separately, and the resulting bank."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_members_without_trees():
 
 
 def test_full_covariances_are_for_few_columns():
-    """Fault: a covariance for every class among 57 columns, which costs a thousand times what a count does."""
+    """Fault: a covariance per class with 57 columns, which is a thousand times as expensive as class counts."""
     leaves = {p: {cloud.leaf for cloud in _recommended.classification(p, 2, lagged=True)} for p in (10, 11, 20, 21)}
     assert leaves[10] == {"multinomial", "discriminant", "quadratic"}
     assert leaves[11] == leaves[20] == {"multinomial"}
@@ -193,7 +193,7 @@ def test_parameters_outside_what_is_allowed(estimator, params):
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 3, -1, -2, -1000])
 def test_n_jobs_of_every_kind(n_jobs):
-    """Any number of threads learns the same bank, which is asked with as many."""
+    """Any number of threads learns the same bank and gives the same predictions."""
     x = np.linspace(0.0, 1.0, 40)[:, None]
     y = np.sin(9.0 * x[:, 0])
     alone, model = (

@@ -28,7 +28,7 @@ def bank():
 
 
 def test_a_single_cloud_is_left_as_it_is():
-    """Fault: the paper's model no longer says what its posterior says."""
+    """Fault: the paper's model no longer predicts from its posterior."""
     stream = friedman(n=300, seed=0)
     model = DynamicTreeRegressor(max_active=100, n_particles=50, random_state=0).fit(stream.X, stream.y)
     assert model.bank_sharpness_ == 1.0
@@ -67,7 +67,7 @@ def test_the_mean_follows_a_trend_of_everything():
 
 
 def test_probabilities_are_sharpened_and_still_add_up():
-    """Fault: averaged probabilities, too near to one another; or powers of them that no longer add up to 1."""
+    """Fault: averaged probabilities that are too close to each other, or powers of them that do not sum to 1."""
     rng = np.random.default_rng(11)
     x = rng.random((4000, 2))
     label = (x[:, 0] + x[:, 1] > 1.0).astype(int)
@@ -91,7 +91,7 @@ def test_what_is_predicted_is_what_is_scored(bank, tmp_path):
 
 
 def test_calibration_survives_a_file(bank, tmp_path):
-    """Fault: a loaded bank begins to calibrate anew."""
+    """Fault: a loaded bank starts its calibration afresh."""
     again = copy(bank, tmp_path)
     assert again.bank_sharpness_ == bank.bank_sharpness_ != 1.0
     stream = friedman(n=20, seed=1)

@@ -1,4 +1,4 @@
-"""The leaves of a classifier that know where the classes lie."""
+"""The leaves of a classifier that model the inputs of each class."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def fitted(leaf: str) -> DynamicTreeClassifier:
 
 
 def test_gaussian_classes_follow_a_boundary_at_an_angle():
-    """Fails if the inputs do not reach the prediction: splits alone cut the diagonal into steps."""
+    """Fails if leaves ignore the inputs: splits alone approximate the diagonal by steps."""
     X, y = oblique(400, 2)
     log_loss = {}
     for leaf in LEAVES:

@@ -1,4 +1,4 @@
-"""Predictive distributions: shapes, and identities that tie their answers together."""
+"""Predictive distributions: shapes, and identities between their methods."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def class_dist(classifier, rng) -> ClassDistribution:
 
 
 def grid(dist: PredictiveDistribution, n: int = 4001) -> np.ndarray:
-    """A common grid of y that holds all but a millionth of every row's probability."""
+    """A common grid of y that covers all but a millionth of every row's probability."""
     return np.linspace(dist.ppf(1e-6).min(), dist.ppf(1 - 1e-6).max(), n)
 
 
@@ -45,7 +45,7 @@ def test_pdf_is_the_exponential_of_logpdf(dist):
 
 
 def test_crps_is_the_integral_of_squared_cdf_errors(dist):
-    """The definition of the score; would catch a wrong cross term in the closed form of the mixture."""
+    """The definition of the score; fails if the cross term in the closed form of the mixture is wrong."""
     points, y = grid(dist), dist.ppf(0.8)
     cdf = np.stack([dist.cdf(point) for point in points])
     error = (cdf - (points[:, np.newaxis] >= y)) ** 2
@@ -94,7 +94,7 @@ def test_the_ends_of_the_line(dist):
 
 
 def test_the_past_stays_as_it_was(regressor, regression_data):
-    """Would catch a lazy distribution that looks into the living model when it is finally asked."""
+    """Fails if a lazy distribution is evaluated with the current model instead of the model at its creation."""
     X, y = regression_data
     asked_now, asked_later = regressor.predict_dist(X[:5]), regressor.predict_dist(X[:5])
     before = asked_now.mean()

@@ -40,7 +40,7 @@ def test_labels_of_every_type_come_back_as_they_went_in(labels, class_data, tmp_
 
 
 def test_classes_stay_sorted_and_columns_follow_them(rng):
-    """Would catch columns left in the order of arrival: the classes arrive in descending order."""
+    """Fails if columns stay in the order of arrival: the classes arrive in descending order."""
     X = np.repeat([[2.0], [1.0], [0.0]], 40, axis=0) + rng.normal(scale=0.05, size=(120, 1))
     y = np.repeat(["c", "b", "a"], 40)
     model = small()
@@ -108,7 +108,7 @@ def test_a_label_never_met_has_no_probability(classifier):
 
 
 def test_a_class_joins_with_its_first_row(rng):
-    """Would catch classes of a batch that are known before they arrive: forecasts would peek into the future."""
+    """Fails if classes of a batch are known before they arrive, so that forecasts look ahead."""
     X, y = rng.uniform(size=(60, 1)), np.repeat([3, 1, 2], 20)
     whole = small().partial_fit(X, y)
     rows = small()

@@ -1,4 +1,4 @@
-"""scikit-learn's own battery of checks for estimators."""
+"""scikit-learn's own checks of estimators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The estimators in the company of scikit-learn's tools."""
+"""The estimators used with scikit-learn's tools."""
 
 from __future__ import annotations
 

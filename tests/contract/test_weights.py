@@ -10,7 +10,7 @@ from sapwood._files import to_bytes
 
 
 def test_weight_zero_is_absence(regression_data):
-    """Would catch a row of weight 0 that still advances the random numbers or enters a pool."""
+    """Fails if a row of weight 0 still advances the random numbers or enters a pool."""
     X, y = regression_data
     weight = (np.arange(len(y)) % 3 > 0).astype(float)
     weighted = DynamicTreeRegressor(n_particles=30, max_active=40, random_state=1).fit(X, y, sample_weight=weight)

@@ -1,4 +1,4 @@
-"""Metrics fed in chunks: equal to the functions, blind to chunking, bounded in error and in memory."""
+"""Metrics updated in chunks: equal to the functions, independent of the chunks, bounded in error and memory."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_rolling_is_exactly_the_function_of_the_last_rows(name, cuts):
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("sharpness", [0.2, 2.0, 30.0])
 def test_binned_ranking_is_inside_its_bound(n_classes, sharpness):
-    """Catches bins out of order, and a bound that is not one; 20,000 rows in 4096 bins must share bins."""
+    """Fails if bins are out of order or the bound does not hold; 20,000 rows in 4096 bins must share bins."""
     forecast = classes(20_000, n_classes=n_classes, sharpness=sharpness)
     area, h = metrics.Auc(), metrics.HMeasure("hand2014")
     area.update(forecast)
@@ -119,7 +119,7 @@ def test_rows_without_a_target_are_not_scored():
 
 @pytest.mark.parametrize("name", metrics.CLASSIFICATION_METRICS)
 def test_classes_may_appear_late(name):
-    """A class that was not known had probability zero: the score is that of padded probabilities."""
+    """An unknown class had probability zero: the score is that of probabilities padded with zeros."""
     early, late = classes(300), classes(300, seed=3, n_classes=4)
     padded = np.vstack([np.pad(early.proba, ((0, 0), (0, 2))), late.proba])
     y = np.concatenate([early.y, late.y])

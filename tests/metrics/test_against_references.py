@@ -1,4 +1,4 @@
-"""Functions of whole arrays against scikit-learn or a formula written out here."""
+"""Functions of whole arrays compared with scikit-learn or with a formula written out here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The H-measure against its definition, integrated numerically, and against an independent package."""
+"""The H-measure compared with its definition, integrated numerically, and with an independent package."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def by_definition(y, score, a, b):
 )
 @pytest.mark.parametrize("cost_weight", ["hand2009", "hand2014", (2.0, 5.0)])
 def test_agrees_with_the_definition(seed, shift, share1, ties, cost_weight):
-    """Catches a hull built from the wrong side, costs exchanged, and a wrong no-skill loss."""
+    """Fails if the hull is built from the wrong side, the costs are swapped or the no-skill loss is wrong."""
     y, score = sample(seed, shift=shift, share1=share1, ties=ties)
     beta = {"hand2009": (2, 2), "hand2014": (1 + y.mean(), 2 - y.mean())}.get(cost_weight, cost_weight)
     assert h_measure(y, score, cost_weight) == pytest.approx(by_definition(y, score, *beta), abs=1e-6)

@@ -1,4 +1,4 @@
-"""The baselines shown beside every model."""
+"""The naive forecasts that every model is compared with."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_forecast_is_one_coherent_distribution():
 
 
 def test_scale_is_the_maximum_likelihood_one_of_heavy_tailed_errors():
-    """Catches a scale that is the root mean square: for t(3) errors that is sqrt(3) times too wide."""
+    """Fails if the scale is the root mean square, which for t(3) errors is sqrt(3) times too wide."""
     y = np.cumsum(stats.t.rvs(3, size=20_000, random_state=5)) * 2.5
     forecast = NoChange().forecast_then_learn(y)
     scale = (forecast.upper - forecast.mean) / stats.t.ppf(0.95, 3)

@@ -1,4 +1,4 @@
-"""Scores of Student-t forecasts against other people's code and against the definition."""
+"""Scores of Student-t forecasts compared with other implementations and with the definition."""
 
 from __future__ import annotations
 

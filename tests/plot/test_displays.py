@@ -1,4 +1,4 @@
-"""What every picture promises: it draws where it is told, names its axes, and leaves matplotlib as it was."""
+"""What every display guarantees: it draws on the given axes, labels them, and leaves matplotlib's state unchanged."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_it_says_what_it_shows(
     display.figure_.canvas.draw()
     assert display.ax_.get_title(loc="left")
     assert display.ax_.get_xlabel()
-    # Bars that carry names need no word beside them.
+    # Bars with names need no axis label.
     assert display.ax_.get_ylabel() or any(label.get_text() for label in display.ax_.get_yticklabels())
 
 
@@ -83,7 +83,7 @@ def test_it_says_what_it_shows(
 def test_nothing_is_cut_off_at_the_default_size(
     make: Callable[..., Any], regressor: DynamicTreeRegressor, classifier: DynamicTreeClassifier
 ) -> None:
-    # The fault it would catch: a legend wider than the figure, which the layout answers by squeezing the axes.
+    # Fails if a legend is wider than the figure, which makes the layout squeeze the axes.
     display = make(regressor, classifier, None)
     figure = display.figure_
     figure.canvas.draw()

@@ -1,4 +1,4 @@
-"""Names of columns, targets and classes are drawn as they are, whatever they hold."""
+"""Names of columns, targets and classes are drawn literally, whatever they contain."""
 
 from __future__ import annotations
 

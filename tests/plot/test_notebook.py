@@ -1,4 +1,4 @@
-"""Pictures in a notebook: all of them are shown, the user's own too."""
+"""Plots in a notebook: all of them are shown, including the user's own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ model.plot_slices();
 
 
 def test_every_figure_of_a_notebook_is_shown() -> None:
-    """Without `%matplotlib inline`. Fails if our style puts back settings that the notebook's backend has changed."""
+    """Without `%matplotlib inline`. Fails if our style restores settings that the notebook's backend has changed."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
     nbclient.NotebookClient(notebook, kernel_name="python3", timeout=120).execute()
     shown = [[kind for output in cell.outputs for kind in output.get("data", {})] for cell in notebook.cells]

@@ -1,4 +1,4 @@
-"""What the pictures show is what the model said."""
+"""Plots show the values that the model returns."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def test_slices_share_one_vertical_scale(regressor: DynamicTreeRegressor) -> Non
 
 
 def test_areas_of_a_bank_history_can_be_told_apart() -> None:
-    """Copies are added up, members that never matter are one area, and no two areas have the same colour."""
+    """Copies are added up, members with small weights share one area, and no two areas have the same colour."""
     members = ["linear leaves, pool 25", "linear leaves, pool 100", "constant leaves, pool 25", "last value"]
     weights = np.tile(np.array([0.1, 0.3, 0.095, 0.005]), (3, 2))
     display = plot.BankHistoryDisplay([1, 2, 3], members * 2, weights).plot()

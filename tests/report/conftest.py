@@ -1,4 +1,4 @@
-"""Small runs to report on, each made once."""
+"""Small runs to report on, each run once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report in a real browser: it opens, shows something, and has nothing to complain about."""
+"""The report in a real browser: it opens, shows something, and logs no error."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_it_opens_without_complaint(any_page: Path, tmp_path: Path) -> None:
 
 
 def test_complaints_would_be_heard(tmp_path: Path) -> None:
-    # The fault it would catch: a browser that no longer reports errors, with which the test above proves nothing.
+    # Fails if the browser no longer reports errors, in which case the test above proves nothing.
     page = tmp_path / "bad.html"
     policy = "<meta http-equiv='Content-Security-Policy' content='img-src data:'>"
     faults = "<img src='picture.png'><script>undefinedName.call()</script>"

@@ -1,4 +1,4 @@
-"""What the report says, and that it needs nothing but itself."""
+"""The contents of the report, and that it is self-contained."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_it_needs_nothing_but_itself(any_page: Path) -> None:
 
 
 def test_the_markup_is_well_formed(any_page: Path) -> None:
-    # The fault it would catch: a name that is not escaped, or a tag that is not closed.
+    # Fails if a name is not escaped or a tag is not closed.
     page = text_of(any_page)
     closed = re.sub(r"<(meta|link)([^>]*)>", r"<\1\2/>", page.removeprefix("<!DOCTYPE html>"))
     root = ET.fromstring(closed)
@@ -105,7 +105,7 @@ def test_a_model_of_another_make_has_scores_only(tmp_path: Path) -> None:
     result = evaluate(SGDRegressor(random_state=0), (X, X[:, 0]), window=20)
     page = page_of(result, tmp_path)
     assert headings(page) == ["Scores", "The last rows", "What ran"]
-    # Its scores stand under its own name, and a stream without a name is not called after its type.
+    # Its scores are listed under its own name, and a stream without a name is not named after its type.
     assert '<th scope="col">SGDRegressor</th>' in page
     assert '<th scope="col">Sapwood</th>' not in page
     assert "<h1>y from a stream</h1>" in page
