@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sapwood.stream import SourceError, open_source
+from sapwood import DynamicTreeRegressor
+from sapwood.stream import SourceError, evaluate, open_source
 
 Read = Callable[..., Any]
 
@@ -156,6 +157,17 @@ def test_the_style_is_that_of_the_first_rows(csv: Callable[..., Path]) -> None:
         crafted = {**state, "dialect": {"styles": styles, "na_values": []}}
         with pytest.raises(SourceError, match="cannot be used"):
             open_source(path, target="y", resume=crafted)
+
+
+def test_a_model_that_knows_a_column_as_text_is_not_shown_numbers(csv: Callable[..., Path]) -> None:
+    table = pd.DataFrame({"x": ["1,5", "2,5"] * 20})
+    model = DynamicTreeRegressor(n_particles=5, max_active=10, random_state=0).fit(table, np.arange(40.0))
+    path = csv(column(*["1,5", "2,5"] * 20))
+    with pytest.raises(SourceError, match="column 'x' is read as numbers, but the model knows it as a category"):
+        evaluate(model, path, ["rmse"], target="y")
+    assert model.n_seen_ == 40
+    evaluate(model, path, ["rmse"], target="y", source_options={"types": {"x": "category"}})
+    assert model.n_seen_ == 80
 
 
 def test_a_schema_from_elsewhere_reads_the_same_numbers(csv: Callable[..., Path]) -> None:

@@ -181,15 +181,19 @@ class Source:
 
     def adopt(self, encoder: Encoder) -> None:
         """Encode all further rows with the encoder of a model, which must have the same columns."""
-        columns = self._schema.encoder.columns
+        columns, label = self._schema.encoder.columns, self._reader.label
         known, wanted = set(columns), set(encoder.columns)
         for name in encoder.columns:
             if name not in known:
-                raise unknown_column(name, "which the model needs", columns, self._reader.label)
+                raise unknown_column(name, "which the model needs", columns, label)
         for name in columns:
             if name not in wanted:
-                label = self._reader.label
                 raise SourceError(f"{label}: the model does not know the column {name!r}; drop it", file=label)
+        styled = {} if self._dialect is None else self._dialect.styles
+        for feature in encoder.features:
+            if feature.kind != "number" and feature.name in styled:
+                known_as = f"but the model knows it as a {feature.kind}; set its type with types="
+                raise SourceError(f"{label}: column {feature.name!r} is read as numbers, {known_as}", file=label)
         self._schema.encoder = encoder
 
     @property
