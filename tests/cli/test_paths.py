@@ -98,3 +98,18 @@ def test_python_refuses_too(rows: Path, tmp_path: Path) -> None:
     ):
         evaluate(DynamicTreeRegressor(), source, checkpoint=rows)
     assert contents(tmp_path) == before
+
+
+def test_standard_input_is_resumed_from_its_start(process: Callable[..., Any], rows: Path) -> None:
+    command = ("learn", "-", "-t", "y", *NUMBERS, "--checkpoint", "c")
+    text = rows.read_text()
+    first = process(*command, "--max-rows", "100", "--quiet", input=text)
+    assert first.returncode == 0, first.stderr
+    short = process(*command, "--resume", input="".join(text.splitlines(keepends=True)[:51]))
+    assert short.returncode == 1
+    assert "resuming: the first 100 rows are read again, to check that the source is the same" in short.stderr
+    assert "<stdin>: ends after row 50, but the run to be resumed had read 100 rows" in short.stderr
+    assert "pipe the same data in again from the start" in short.stderr
+    again = process(*command, "--resume", "--json", input=text)
+    assert again.returncode == 0, again.stderr
+    assert '"rows": 300' in again.stdout

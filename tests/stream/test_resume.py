@@ -128,3 +128,26 @@ def test_an_interrupted_batch_has_no_effect(tmp_path: Path) -> None:
     with open_source(pairs(None), quarantine=tmp_path / "whole.csv", **options) as whole:
         list(whole)
     assert (tmp_path / "bad.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+def test_resuming_takes_constant_memory() -> None:
+    """The rows before the checkpoint are read again one block at a time. Fails if they are collected."""
+    import io
+    import tracemalloc
+
+    def text(n_rows: int) -> bytes:
+        return b"a,y\n" + b"".join(b"%d,%d\n" % (i % 997, i % 13) for i in range(n_rows))
+
+    peaks = []
+    for n_rows in (300_000, 900_000):
+        data = text(n_rows)
+        with open_source(io.BytesIO(data), target="y", batch_rows=10_000) as source:
+            for _ in source:
+                pass
+            state = source.state()
+        tracemalloc.start()
+        with open_source(io.BytesIO(data), target="y", batch_rows=10_000, resume=state) as source:
+            assert source.position == n_rows
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.5 * peaks[0]

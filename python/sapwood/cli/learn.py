@@ -228,7 +228,11 @@ def learn(
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Resume from the checkpoint, if there is one.", rich_help_panel=_OUTPUT),
+        typer.Option(
+            "--resume",
+            help="Resume from the checkpoint, if there is one. The rows before it are read again, to compare.",
+            rich_help_panel=_OUTPUT,
+        ),
     ] = False,
     json: Annotated[
         bool, typer.Option("--json", help="Print one line of JSON instead of the table.", rich_help_panel=_OUTPUT)

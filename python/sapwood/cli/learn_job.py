@@ -119,6 +119,8 @@ def learn_stream(job: Job, *, json: bool, quiet: bool) -> None:
     # `evaluate` locks the other outputs.
     with StopRequest() as stop, locked([job.save, job.report, job.source_options["quarantine"]]):
         before = Checkpoint.read(job.checkpoint_path) if job.resume and job.checkpoint_path is not None else None
+        if before is not None:
+            _tell_of_resuming(before, quiet=quiet)
         with stop.reading():
             source = _open(job, before)
         with source:
@@ -193,6 +195,14 @@ class _Saving:
             model_file.save(self._job.save, self._model)
             self._n_rows, self._next = progress.n_rows, progress.seconds + LIVE_SECONDS
         self._watch(progress)
+
+
+def _tell_of_resuming(before: Checkpoint, *, quiet: bool) -> None:
+    """Say why nothing is learned for a while: a large source takes minutes to be read again."""
+    n_rows = before.source.get("position")
+    if not quiet and isinstance(n_rows, int):
+        text = f"resuming: the first {n_rows:,} rows are read again, to check that the source is the same"
+        typer.echo(text, err=True)
 
 
 def _tell(notes: list[str], *, quiet: bool) -> None:

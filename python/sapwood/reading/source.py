@@ -25,6 +25,7 @@ from sapwood.reading.first_look import Look, column_notes
 from sapwood.reading.opening import check_names, open_reader
 from sapwood.reading.paths import check_paths
 from sapwood.reading.readers.csv import TextForm
+from sapwood.reading.readers.files import STDIN
 from sapwood.reading.resume import STATE_FORMAT, Resume
 
 PAUSE = 0.2
@@ -110,7 +111,10 @@ class Source:
             if part.n_rows < chunk.n_rows:
                 self._held.append(chunk.slice(part.n_rows, chunk.n_rows))
             seen = _Consumed(seen.position + part.n_rows, seen.fingerprint.extended([part]))
-        remedy = "put back the data that it was started with, or start again without resuming, with other output files"
+        again = (
+            "pipe the same data in again from the start" if label == STDIN else "put back the data it was started with"
+        )
+        remedy = f"{again}, or start again without resuming, with other output files"
         if seen.position < resume.position:
             raise SourceError(
                 f"{label}: ends after row {seen.position}, but the run to be resumed had read {resume.position} rows; "

@@ -19,6 +19,9 @@ from sapwood.reading.readers.columnar import ArrowReader, ParquetReader
 from sapwood.reading.readers.csv import CsvReader, TextForm
 from sapwood.reading.readers.live import LiveCsvReader, Pipe, is_live
 
+STDIN = "<stdin>"
+"""What standard input is called in errors."""
+
 _TEXT_ENDINGS = (".csv", ".tsv")
 ENDINGS = (
     *(text + packed for text in _TEXT_ENDINGS for packed in ("", ".gz", ".zst")),
@@ -91,11 +94,11 @@ def open_stdin(form: TextForm) -> Reader:
     """Return a reader for CSV on standard input, plain or compressed. Only a plain pipe can be read row by row."""
     stream = sys.stdin.buffer
     if not is_live(stream):
-        return open_stream(stream, "<stdin>", form)
+        return open_stream(stream, STDIN, form)
     pipe = Pipe(stream.fileno())
     if detect_format(pipe.peek()) == "text":
-        return LiveCsvReader(pipe, "<stdin>", form)
-    return open_stream(pipe, "<stdin>", form)
+        return LiveCsvReader(pipe, STDIN, form)
+    return open_stream(pipe, STDIN, form)
 
 
 class FilesReader:
