@@ -4,10 +4,11 @@
     python -m benchmarks.crash --kills 8       a short run
     python -m benchmarks.crash --kills 1000 --store      for docs/reliability.md; a stopped one goes on from there
 
-A round starts a run, kills it with SIGKILL at a time drawn uniformly over half the duration of an uninterrupted run,
-starts it again with --resume, and so on until it completes. The model, the predictions and the quarantined rows must
-then be identical to those of the uninterrupted run, byte for byte, with no row lost or duplicated. Rounds alternate
-between jobs that differ in source, task and files. The exit code is 0 if every round passed.
+A round starts a run, kills it with SIGKILL at a time drawn uniformly over half the duration of an uninterrupted run, or
+a little more after several kills, starts it again with --resume, and so on until it completes. The model, the
+predictions and the quarantined rows must then be identical to those of the uninterrupted run, byte for byte, with no
+row lost or duplicated. Rounds alternate between jobs that differ in source, task and files. The exit code is 0 if every
+round passed.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ def one_round(job: Job, folder: Path, length: float, rng: np.random.Generator, m
     n_kills = 0
     while True:
         run = job.start(folder)
-        run.join(rng.uniform(0.0, length / 2) if n_kills < most_kills else None)
+        # Later after every kill, or on a machine that has become slower no run would reach its next checkpoint.
+        run.join(rng.uniform(0.0, length / 2 * 1.1**n_kills) if n_kills < most_kills else None)
         if run.is_alive():
             run.kill()
             run.join()

@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks.reliability import checkpoints, csv_files, endurance, tables
+from benchmarks.reliability import checkpoints, csv_files, endurance, page, tables
 
-COMMANDS = {"tables": tables, "csv": csv_files, "checkpoints": checkpoints, "endurance": endurance}
+COMMANDS = {"tables": tables, "csv": csv_files, "checkpoints": checkpoints, "endurance": endurance, "page": page}
 
 
 def main() -> int:

@@ -174,6 +174,7 @@ def _learn_as_classes_arrive(
     model: Model, x: Floats, codes: Floats, weight: Floats | None, n_expected: int, n_threads: int
 ) -> None:
     """Learn rows whose labels may be new. A class is added at its first row, so that batches do not matter."""
+    _input.refuse_wild(x, None)  # before the first class is added and the first rows are learned: all or nothing
     if n_expected > model.n_classes:
         model.add_classes(n_expected)
     if len(codes) == 0:

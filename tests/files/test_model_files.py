@@ -12,7 +12,7 @@ import pytest
 
 from sapwood import DynamicTreeClassifier, DynamicTreeRegressor, ModelFileError, _disk, load
 from sapwood._core import Model
-from sapwood._files import to_bytes
+from sapwood._files import from_bytes, to_bytes
 
 
 @pytest.fixture(scope="module")
@@ -207,3 +207,14 @@ def test_the_file_is_as_readable_as_any_other(regressor, tmp_path):
 def test_a_folder_that_is_not_there(regressor, tmp_path):
     with pytest.raises(FileNotFoundError):
         regressor.save(tmp_path / "nowhere" / "model")
+
+
+def test_the_width_of_text_labels_is_not_part_of_a_model() -> None:
+    """The same rows give the same bytes, also after loading. Fails if the width of the array given is kept."""
+    x = np.zeros((2, 1))
+    saved = []
+    for dtype in ("<U1", "<U30", object):
+        model = DynamicTreeClassifier(n_particles=2, random_state=0)
+        saved.append(to_bytes(model.partial_fit(x, np.array(["a", "b"], dtype=dtype))))
+    assert saved[0] == saved[1]
+    assert to_bytes(from_bytes(saved[1], {"classification": DynamicTreeClassifier})) == saved[1]

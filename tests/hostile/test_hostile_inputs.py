@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 from sapwood import DynamicTreeClassifier, DynamicTreeRegressor, InputError
+from sapwood._files import to_bytes
 
 
 def sane(model: DynamicTreeRegressor, X: np.ndarray) -> bool:
@@ -295,3 +296,14 @@ def test_a_column_vector_warns_as_scikit_learn_does(regressor, regression_data):
     with pytest.warns(DataConversionWarning, match="column-vector"):
         regressor.partial_fit(X, y[:, np.newaxis])
     assert regressor.n_seen_ == 240
+
+
+def test_a_refused_call_adds_no_class_and_learns_no_row() -> None:
+    """A class is added at its first row. Fails if that happens before all rows have been checked."""
+    model = DynamicTreeClassifier(n_particles=3, max_active=6, random_state=0).partial_fit([[0.0]], ["b"])
+    before = to_bytes(model)
+    for x in ([[1e101]], [[0.0], [np.inf]]):
+        with pytest.raises(InputError, match=f"row {len(x) - 1} of X"):
+            model.partial_fit(np.array(x), np.array(["b", "a"][-len(x) :]))
+        assert model.classes_.tolist() == ["b"]
+        assert to_bytes(model) == before
