@@ -74,7 +74,7 @@ dist-twice: dist ## Make the distributions again from a fresh clone of the last 
 .PHONY: sbom
 sbom: $(RELEASE_STAMP) ## List every package that is built in or required, with versions and licences, in dist/sbom.json and dist/licences.md
 	mkdir -p dist
-	$(BIN)/python tools/sbom.py dist
+	$(REPRODUCIBLE) $(BIN)/python tools/sbom.py dist
 
 .PHONY: audit
 audit: $(RELEASE_STAMP) ## Licences, sources and known vulnerabilities of all dependencies; needs cargo-deny and the network

@@ -9,12 +9,15 @@ in the wheel), Python packages from the metadata of the installed requirements, 
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
+from uuid import NAMESPACE_URL, uuid5
 
 from cyclonedx.contrib.license.factories import LicenseFactory
 from cyclonedx.model.bom import Bom
@@ -98,12 +101,16 @@ def bill(packages: list[Package]) -> Bom:
             type=ComponentType.LIBRARY,
             name=package.name,
             version=package.version,
+            bom_ref=f"{package.kind}/{package.name}",
             purl=PackageURL(package.kind, name=package.name, version=package.version),
             licenses=[licences.make_from_string(package.licence)],
         )
         for package in packages
     ]
-    return Bom(components=components)
+    # The same bytes for the same packages: no clock, and a number that follows from the content.
+    found = Bom(components=components, serial_number=uuid5(NAMESPACE_URL, repr(packages)))
+    found.metadata.timestamp = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), timezone.utc)
+    return found
 
 
 def main() -> None:

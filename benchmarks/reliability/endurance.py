@@ -29,6 +29,10 @@ MODELS: dict[str, dict[str, Any]] = {
     "light": {"leaf": "constant", "n_particles": 10, "max_active": 50, "forgetting": 0.99},
     "default": {},
 }
+WHAT = {
+    "light": "a light model: constant leaves, 10 particles, a pool of 50",
+    "default": "the default bank",
+}
 SAMPLES = 200
 STORE_SECONDS = 120.0
 
@@ -74,7 +78,7 @@ def run(name: str, n_rows: int, scratch: Path) -> None:
             model.save(saved)
             finite = bool(np.isfinite(model.predict(batch(0)[0])).all())
             result.update(
-                what=f"{MODELS[name] or 'the default bank'}, {N_INPUTS} inputs, a drifting stream",
+                what=f"{WHAT[name]}; {N_INPUTS} inputs, a drifting stream",
                 command=f"python -m benchmarks.reliability endurance --model {name}",
                 wanted_rows=n_rows,
                 rows=rows,

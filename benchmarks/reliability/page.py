@@ -62,8 +62,8 @@ def _kills(result: dict[str, Any] | None) -> str:
     return (
         f"## Kills\n\n`sapwood learn` was killed {result['kills']:,} times with SIGKILL, at random moments, and\n"
         f"resumed until it completed, in {result['rounds']:,} runs: {jobs}.\n"
-        f"**{result['lost']}** of the runs differ from an uninterrupted one in a byte of the model, the predictions or\n"
-        "the quarantined rows.\n\n"
+        f"**{result['lost']}** of the runs differ from an uninterrupted one in a byte of the model, the predictions\n"
+        "or the quarantined rows.\n\n"
         f"    {result['command']}\n"
     )
 
@@ -92,7 +92,9 @@ def _endurance(results: dict[str, Any]) -> str:
     commands = "\n".join(f"    {result['command']}" for result in results.values())
     return (
         f"## Long runs\n\n{_table(head, rows)}\nMemory is the resident set of the process. Slopes are least squares "
-        "over the last nine tenths, ± two standard errors; other work on the machine disturbs the cost.\n\n"
+        "over the last nine\ntenths, ± two standard errors. The run keeps its samples in memory, which is part of the "
+        "slope of a light model. Other\nwork on the machine slows a row down: unless it is idle, the slope of the cost "
+        "tells more of that work than of the model.\n\n"
         f"{commands}\n"
     )
 
