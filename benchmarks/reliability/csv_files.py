@@ -80,7 +80,8 @@ def one_case(case: int) -> str:
     """Draw a file by its number, read it whole and in pieces."""
     rng = np.random.default_rng([202, case])
     data = draw_file(rng)
-    options: dict[str, Any] = {"on_bad_row": str(rng.choice(["skip", "skip", "error"]))}
+    # The encoding is given, since it is guessed from the first piece.
+    options: dict[str, Any] = {"on_bad_row": str(rng.choice(["skip", "skip", "error"])), "encoding": "utf-8"}
     if rng.random() < 0.3:
         options["delimiter"] = str(rng.choice([",", ";", "|"]))
     whole = _outcome(io.BytesIO(data), options)
