@@ -25,6 +25,9 @@ def option_names(option: str, task: str | None = None) -> tuple[str, ...]:
     """The names of an option's values, in the order in which they are documented; of those that go with a task, if one
     is given. The options are task, leaf, discard, prior, evidence, division and member (members without trees)."""
 
+def n_scores(task: str, levels: list[int], n_in_sight: int) -> int:
+    """How many scores follow the inputs of a row, some of which, `levels`, hold numbers of levels."""
+
 @final
 class MemberConfig:
     """One member of the bank: a cloud of dynamic trees, or something simpler. Frozen."""
@@ -77,6 +80,8 @@ class Model:
         members: list[MemberConfig],
         seed: int,  # 0 <= seed < 2**64
         *,
+        levels: list[int] | None = None,  # inputs that hold numbers of levels; they get scores
+        n_in_sight: int = 0,  # classes to have scores for, if there are more than n_classes
         mixing_rates: list[float] | None = None,  # forgetting rates of the bank's weights, mixed again ...
         mixing_top: float = ...,  # ... at this rate
     ) -> None: ...
@@ -86,6 +91,9 @@ class Model:
     def n_inputs(self) -> int: ...
     @property
     def n_classes(self) -> int: ...
+    @property
+    def n_scores(self) -> int:
+        """Scores of levels, which the members see after the inputs."""
     @property
     def n_members(self) -> int: ...
     @property

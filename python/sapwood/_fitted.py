@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sapwood import _bank
-from sapwood._core import Model
+from sapwood._core import Model, n_scores
 from sapwood._input import Inputs
 from sapwood._labels import LabelBook
 from sapwood._options import Task
@@ -114,6 +114,14 @@ def input_names(estimator: DynamicTreeEstimator) -> list[str] | None:
     return fitted(estimator).input_names
 
 
+def score_names(estimator: DynamicTreeEstimator) -> list[str]:
+    """Return the names of the scores that follow the inputs, if some of these hold categories."""
+    state = fitted(estimator)
+    if state.model.n_scores <= 1:
+        return ["score"] * state.model.n_scores
+    return [f"score of {label}" for label in state.book.class_of_code[: state.model.n_scores]]
+
+
 def distribution_at(estimator: DynamicTreeEstimator, x: NDArray[np.float64]) -> Any:
     """Return the predictive distribution at inputs, as opposed to rows of a table."""
     return estimator._distribution(np.ascontiguousarray(x))
@@ -139,13 +147,22 @@ def set_fitted(estimator: DynamicTreeEstimator, state: FittedState) -> None:
     estimator._fitted = state
 
 
-def new_model(estimator: DynamicTreeEstimator, n_inputs: int, n_classes: int = 0, n_classes_in_sight: int = 0) -> Model:
+def new_model(
+    estimator: DynamicTreeEstimator,
+    n_inputs: int,
+    encoder: Encoder | None,
+    n_classes: int = 0,
+    n_classes_in_sight: int = 0,
+) -> Model:
     """Return a native model that has learned nothing yet. This is the only place where parameters are read.
 
     `n_classes` is how many classes the model starts with, `n_classes_in_sight` how many ``max_active="auto"`` should
-    make room for.
+    make room for. The categories of `encoder`, if there are any, get scores.
     """
     settings = _bank.Settings(**{name: getattr(estimator, name) for name in _SETTINGS if hasattr(estimator, name)})
     task = task_of(estimator)
-    members = _bank.compose(settings, task, n_inputs, n_classes_in_sight)
-    return Model(task, n_inputs, n_classes, members, seed_from(estimator.random_state))
+    levels = [] if encoder is None else encoder.categorical_inputs
+    in_sight = max(n_classes, n_classes_in_sight)
+    members = _bank.compose(settings, task, n_inputs + n_scores(task, levels, in_sight), n_classes_in_sight)
+    seed = seed_from(estimator.random_state)
+    return Model(task, n_inputs, n_classes, members, seed, levels=levels, n_in_sight=in_sight)

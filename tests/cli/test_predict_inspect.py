@@ -88,7 +88,7 @@ def test_inspect_tells_people_and_machines(sapwood: Run, model: Path) -> None:
     assert (told["task"], told["target"], told["rows_learned"]) == ("regression", "y", 300)
     assert told["inputs"] == ["a", "b", "colour"]
     assert len(told["bank"]) == 1
-    assert set(told["relevance"]) == {"a", "b", "colour"}
+    assert set(told["relevance"]) == {"a", "b", "colour", "score"}
     shown = sapwood("inspect", "m.sap", "--tree").stdout
     assert "regression of 'y', 300 rows learned" in shown
     assert "The bank" in shown

@@ -12,7 +12,7 @@ mod _core {
     #[pymodule_export]
     use super::errors::{ConfigError, InputError, ModelFileError, error_catalogue};
     #[pymodule_export]
-    use super::model::{Model, Predictive};
+    use super::model::{Model, Predictive, n_scores};
     #[pymodule_export]
     use super::results::{ActivePool, Forecast, TreeDump, TreeStats};
 

@@ -9,12 +9,20 @@ use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
 use sapwood::bank::{self, Bank, Rows, Run, Wanted};
 use sapwood::config::{Named, Task};
+use sapwood::effects;
 use sapwood::error::{Error, Result};
 use sapwood::snapshot;
 
 use crate::config::MemberConfig;
 use crate::errors::to_python;
 use crate::results::{ActivePool, Forecast, TreeDump, TreeStats, table};
+
+/// How many scores follow the inputs of a row, some of which hold levels.
+#[pyfunction]
+pub fn n_scores(task: &str, levels: Vec<usize>, n_in_sight: usize) -> PyResult<usize> {
+    let task = Task::parse(task).map_err(to_python)?;
+    Ok(if levels.is_empty() { 0 } else { effects::n_scores(task, n_in_sight) })
+}
 
 /// A bank of clouds that see the same stream, mixed by recent predictive likelihood.
 ///
@@ -77,20 +85,23 @@ impl Model {
 #[pymethods]
 impl Model {
     #[new]
-    #[pyo3(signature = (task, n_inputs, n_classes, members, seed, *, mixing_rates=None, mixing_top=bank::DEFAULT_TOP_RATE))]
+    #[pyo3(signature = (task, n_inputs, n_classes, members, seed, *, levels=None, n_in_sight=0, mixing_rates=None, mixing_top=bank::DEFAULT_TOP_RATE))]
+    #[expect(clippy::too_many_arguments, reason = "the settings of a bank, by name")]
     fn new(
         task: &str,
         n_inputs: usize,
         n_classes: usize,
         members: Vec<PyRef<MemberConfig>>,
         seed: u64,
+        levels: Option<Vec<usize>>,
+        n_in_sight: usize,
         mixing_rates: Option<Vec<f64>>,
         mixing_top: f64,
     ) -> PyResult<Self> {
         let configs: Vec<_> = members.iter().map(|member| member.inner.clone()).collect();
         let rates = mixing_rates.unwrap_or_else(|| bank::DEFAULT_RATES.to_vec());
         let bank = Task::parse(task)
-            .and_then(|task| Bank::new(task, n_inputs, n_classes, &configs, seed))
+            .and_then(|task| Bank::with_levels(task, n_inputs, n_classes, n_in_sight, &levels.unwrap_or_default(), &configs, seed))
             .and_then(|bank| bank.with_mixing(&rates, mixing_top))
             .map_err(to_python)?;
         Ok(Self::of(Arc::new(bank)))
@@ -104,6 +115,11 @@ impl Model {
     #[getter]
     fn n_inputs(&self, py: Python) -> PyResult<usize> {
         Ok(self.lock(py)?.n_inputs())
+    }
+
+    #[getter]
+    fn n_scores(&self, py: Python) -> PyResult<usize> {
+        Ok(self.lock(py)?.n_scores())
     }
 
     #[getter]
@@ -213,7 +229,7 @@ impl Model {
 
     fn active(&self, py: Python, member: usize) -> PyResult<ActivePool> {
         let bank = self.lock(py)?;
-        Ok(ActivePool::new(bank.member(member).map_err(to_python)?, bank.n_inputs()))
+        Ok(ActivePool::new(bank.member(member).map_err(to_python)?, bank.n_inputs() + bank.n_scores()))
     }
 
     #[expect(clippy::type_complexity, reason = "a pair of arrays")]

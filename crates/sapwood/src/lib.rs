@@ -11,6 +11,7 @@
 pub mod bank;
 pub mod cloud;
 pub mod config;
+pub mod effects;
 pub mod error;
 pub mod leaf;
 pub mod num;

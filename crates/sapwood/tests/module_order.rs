@@ -11,6 +11,7 @@ const ORDER: &[&[&str]] = &[
     &["config"],
     &["split"],
     &["predict"],
+    &["effects"],
     &["leaf"],
     &["pool"],
     &["tree"],

@@ -16,7 +16,7 @@ from rich.tree import Tree
 from sapwood import _views
 from sapwood._base import DynamicTreeEstimator
 from sapwood._core import Model, TreeDump
-from sapwood._fitted import fitted, input_names, native, task_of
+from sapwood._fitted import fitted, input_names, native, score_names, task_of
 from sapwood._formats import number
 from sapwood._text import visible
 from sapwood.cli import model_file
@@ -68,7 +68,7 @@ def register(app: typer.Typer) -> None:
 def _names(model: DynamicTreeEstimator) -> list[str]:
     """Return the names of the inputs, followed by those of the lagged targets."""
     core, known = native(model), input_names(model)
-    names = [f"x{ix + 1}" for ix in range(core.n_inputs)] if known is None else known
+    names = [f"x{ix + 1}" for ix in range(core.n_inputs)] if known is None else [*known, *score_names(model)]
     target = fitted(model).target or "y"
     lags = max(core.member_config(ix).lags for ix in range(core.n_members))
     return [*names, *(f"{target}, {lag} row{'s' * (lag > 1)} ago" for lag in range(1, lags + 1))]

@@ -109,6 +109,12 @@ class Encoder:
         """Whether all columns are numbers or booleans, so that arrays can stand for tables."""
         return all(isinstance(feature, Number) for feature in self.features)
 
+    @property
+    def categorical_inputs(self) -> list[int]:
+        """The positions of the inputs that hold codes of categories."""
+        kinds = [feature.kind for feature in self.features for _ in feature.outputs]
+        return [ix for ix, kind in enumerate(kinds) if kind == Category.kind]
+
     # ---- encoding ----
 
     def parse(self, columns: Mapping[str, RawColumn]) -> Parsed:

@@ -48,6 +48,11 @@ def input_names(estimator: Any, feature_names: Sequence[str] | None = None) -> l
     return [str(name) for name in names]
 
 
+def score_names(estimator: Any) -> list[str]:
+    """The names of what the trees see after the inputs, if some of these hold categories."""
+    return _fitted.score_names(estimator)
+
+
 def position_of(feature: int | str, names: Sequence[str]) -> int:
     """The column of a feature given by position or name."""
     if isinstance(feature, str):

@@ -14,7 +14,7 @@ from sapwood._fitted import fitted
 from sapwood._labels import LabelBook
 from sapwood.plot._canvas import INK, Display, class_colours, colour_map
 from sapwood.plot._labels import literal
-from sapwood.plot._model import heaviest_member, input_names, member_names, native
+from sapwood.plot._model import heaviest_member, input_names, member_names, native, score_names
 from sapwood.plot._variables import lag_name
 
 if TYPE_CHECKING:
@@ -91,7 +91,8 @@ class TreeDisplay(Display):
         config = model.member_config(chosen)
         if not 0 <= particle < config.n_particles:
             raise ValueError(f"particle is {particle}; the cloud has trees 0 to {config.n_particles - 1}.")
-        names = input_names(estimator, feature_names) + [lag_name(lag) for lag in range(1, config.lags + 1)]
+        names = input_names(estimator, feature_names) + score_names(estimator)
+        names += [lag_name(lag) for lag in range(1, config.lags + 1)]
         dump = model.tree(chosen, particle)
         labels = fitted(estimator).labels
         has_missing = np.isnan(model.active(chosen).x).any(axis=0)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sapwood._views import cloud_weights
 from sapwood.plot._canvas import BLUE, Display
 from sapwood.plot._labels import literal
-from sapwood.plot._model import Floats, input_names, native
+from sapwood.plot._model import Floats, input_names, native, score_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +51,7 @@ class VariableUseDisplay(Display):
     ) -> VariableUseDisplay:
         """Count the splits of a model, and draw them for at most the `most` used inputs."""
         use = split_use(estimator)
-        names = input_names(estimator, feature_names)
+        names = input_names(estimator, feature_names) + score_names(estimator)
         names += [lag_name(lag) for lag in range(1, len(use) - len(names) + 1)]
         chosen = np.sort(np.argsort(-use, kind="stable")[:most])
         return cls([names[ix] for ix in chosen], use[chosen]).plot(ax)

@@ -6,6 +6,7 @@ use super::learn::{TargetHistory, chunks};
 use super::ledger::Ledger;
 use super::member::Forecaster;
 use super::member_forecast::MemberForecast;
+use super::scores::Labelled;
 use super::{Bank, Members, Rows, workers};
 use crate::cloud::ForecastScratch;
 use crate::error::{Error, Result};
@@ -120,11 +121,21 @@ impl Bank {
         if run.x.len() > run.x_test.len() {
             return Err(Error::MoreLearnedThanForecast { given: run.x.len(), n_test: run.x_test.len() });
         }
-        let Self { members, ledger, .. } = self;
-        Ok(match members {
-            Members::Regression(members) => run.forecast_then_learn(members, ledger, wanted, n_threads, go_on),
-            Members::Classification(members) => run.forecast_then_learn(members, ledger, wanted, n_threads, go_on),
-        })
+        let (width, delay) = (self.width(), run.delay());
+        let Self { members, ledger, effects, .. } = self;
+        let labelled = Labelled { x: run.x, y: run.y, weight: run.weight };
+        let mut test = Vec::new();
+        let scored = effects.as_mut().map(|effects| labelled.extend_and_learn(effects, &run.x_test, &mut test));
+        let seen =
+            scored.as_ref().map_or(run, |scored| Run { x_test: Rows::new(&test, width), x: Rows::new(&scored.values, width), ..run });
+        let forecast = match members {
+            Members::Regression(members) => seen.forecast_then_learn(members, ledger, wanted, n_threads, go_on),
+            Members::Classification(members) => seen.forecast_then_learn(members, ledger, wanted, n_threads, go_on),
+        };
+        if let Some((effects, scored)) = effects.as_mut().zip(scored) {
+            labelled.keep_first(forecast.ln_density.len().saturating_sub(delay), effects, scored);
+        }
+        Ok(forecast)
     }
 }
 

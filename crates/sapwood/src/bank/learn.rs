@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::ledger::Ledger;
 use super::member::Forecaster;
 use super::member_forecast::MemberForecast;
+use super::scores::Labelled;
 use super::{Bank, Members, Rows, workers};
 use crate::cloud::ForecastScratch;
 use crate::error::Result;
@@ -33,12 +34,19 @@ impl Bank {
         self.check_inputs(&x)?;
         self.check_targets(y, x.len(), false)?;
         self.check_weights(weight, x.len())?;
-        let batch = Batch { x, y, weight };
-        let Self { members, ledger, .. } = self;
-        Ok(match members {
+        let width = self.width();
+        let Self { members, ledger, effects, .. } = self;
+        let labelled = Labelled { x, y, weight };
+        let scored = effects.as_mut().map(|effects| labelled.extend_and_learn(effects, &x.slice(0..0), &mut Vec::new()));
+        let batch = Batch { x: scored.as_ref().map_or(x, |scored| Rows::new(&scored.values, width)), y, weight };
+        let ln_predictive = match members {
             Members::Regression(members) => batch.learn(members, ledger, n_threads, go_on),
             Members::Classification(members) => batch.learn(members, ledger, n_threads, go_on),
-        })
+        };
+        if let Some((effects, scored)) = effects.as_mut().zip(scored) {
+            labelled.keep_first(ln_predictive.len(), effects, scored);
+        }
+        Ok(ln_predictive)
     }
 }
 

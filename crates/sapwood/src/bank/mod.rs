@@ -9,6 +9,7 @@ mod member_forecast;
 mod members;
 mod mixing;
 mod predictive;
+mod scores;
 pub mod trivial;
 mod workers;
 
@@ -28,6 +29,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::config::{Named, Task};
+use crate::effects::Effects;
 use crate::error::{Error, MAX_MAGNITUDE, Result};
 
 /// Sums of weights outside this range could lose one of the terms to rounding.
@@ -69,6 +71,8 @@ pub struct Bank {
     pub(crate) n_classes: usize,
     pub(crate) members: Members,
     pub(crate) ledger: Ledger,
+    /// Scores of the inputs that hold levels, if any do; the members see them after the inputs.
+    pub(crate) effects: Option<Effects>,
 }
 
 impl Bank {
@@ -83,7 +87,32 @@ impl Bank {
         let members = Members::new(task, n_inputs, n_classes, &configs, seed)?;
         let mixing = Mixing::new(&DEFAULT_RATES, DEFAULT_TOP_RATE, members.len());
         let ledger = Ledger::new(task, mixing, members.max_lags());
-        Ok(Self { n_inputs, n_classes, members, ledger })
+        Ok(Self { n_inputs, n_classes, members, ledger, effects: None })
+    }
+
+    /// A bank some of whose inputs, `levels`, hold the numbers of levels rather than quantities. Rows get scores for them: one for each of
+    /// `n_in_sight` classes, if these are more than two.
+    pub fn with_levels<C: Into<MemberConfig> + Clone>(
+        task: Task,
+        n_inputs: usize,
+        n_classes: usize,
+        n_in_sight: usize,
+        levels: &[usize],
+        members: &[C],
+        seed: u64,
+    ) -> Result<Self> {
+        if levels.is_empty() {
+            return Self::new(task, n_inputs, n_classes, members, seed);
+        }
+        if let Some(&ix) = levels.iter().find(|ix| **ix >= n_inputs) {
+            return Err(Error::OutOfRange { name: "an input with levels", given: ix as f64, allowed: "below n_inputs" });
+        }
+        if let Some(pair) = levels.windows(2).find(|pair| pair[0] >= pair[1]) {
+            return Err(Error::OutOfRange { name: "an input with levels", given: pair[1] as f64, allowed: "above the one before it" });
+        }
+        let effects = Effects::new(task, n_inputs, n_in_sight.max(n_classes), levels);
+        let bank = Self::new(task, n_inputs + effects.n_scores(), n_classes, members, seed)?;
+        Ok(Self { n_inputs, effects: Some(effects), ..bank })
     }
 
     /// Set the forgetting rates of the bank's weights. Only before anything has been learned: the weights are reset.
@@ -109,6 +138,11 @@ impl Bank {
 
     pub fn n_classes(&self) -> usize {
         self.n_classes
+    }
+
+    /// How many scores the members see after the inputs.
+    pub fn n_scores(&self) -> usize {
+        self.width() - self.n_inputs
     }
 
     pub fn n_seen(&self) -> u64 {

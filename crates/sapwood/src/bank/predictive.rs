@@ -26,11 +26,11 @@ pub struct Predictive {
 impl Predictive {
     pub fn new(bank: Arc<Bank>, x: Rows) -> Result<Self> {
         bank.check_inputs(&x)?;
-        Ok(Self { x: x.values.to_vec(), bank, moments: OnceLock::new() })
+        Ok(Self { x: bank.with_scores(&x), bank, moments: OnceLock::new() })
     }
 
     pub fn n_rows(&self) -> usize {
-        self.x.len() / self.bank.n_inputs
+        self.x.len() / self.bank.width()
     }
 
     pub fn n_classes(&self) -> usize {
@@ -38,7 +38,7 @@ impl Predictive {
     }
 
     fn rows(&self) -> Rows<'_> {
-        Rows::new(&self.x, self.bank.n_inputs)
+        Rows::new(&self.x, self.bank.width())
     }
 
     fn wrong_task(&self, what: &'static str, needs: Task) -> Error {

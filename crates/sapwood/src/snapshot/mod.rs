@@ -16,6 +16,7 @@
 
 mod bytes;
 mod cloud;
+mod effects;
 mod parts;
 mod pool;
 mod trivial;
@@ -26,7 +27,7 @@ pub(crate) use bytes::{Reader, Writer};
 
 const MAGIC: &[u8; 8] = b"SAPWOOD\x1a";
 /// The newest format this release writes and reads.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 const HEADER_LEN: usize = 24;
 
 /// The bytes of a model file; `meta` is carried along unread.

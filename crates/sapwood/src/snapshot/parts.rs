@@ -4,12 +4,14 @@ use std::collections::VecDeque;
 
 use super::bytes::{Reader, Writer};
 use super::cloud::{read_cloud, write_cloud};
+use super::effects::{read_effects, write_effects};
 use super::trivial::{read_last_label, read_last_value, read_least_squares, write_last_label, write_last_value, write_least_squares};
 use crate::bank::{
     Bank, Calibration, ClassificationMember, Errors, Forecaster, Ledger, Member, MemberConfig, Members, Mixing, RegressionMember,
     TRACE_LEN, TrivialKind,
 };
 use crate::config::{CloudConfig, Leaf, Named, Task};
+use crate::effects::Effects;
 use crate::error::{Error, Result};
 use crate::leaf::{Discriminant, Gaussian, GaussianPrior, LeafModel, Multinomial, Pseudo, Ridge, Scale};
 use crate::num::cholesky::{packed_ix, packed_len};
@@ -19,13 +21,14 @@ pub(super) fn inconsistent<T>(what: &'static str) -> Result<T> {
 }
 
 pub fn write_bank(w: &mut Writer, bank: &Bank) {
-    let Bank { n_inputs, n_classes, members, ledger } = bank;
+    let Bank { n_inputs, n_classes, members, ledger, effects } = bank;
     w.u8(match ledger.task {
         Task::Regression => 0,
         Task::Classification => 1,
     });
     w.u64(*n_inputs as u64);
     w.u64(*n_classes as u64);
+    write_effects(w, effects.as_ref());
     w.u64(ledger.n_seen);
     w.f64(ledger.ln_evidence);
     w.f64s(ledger.trace.iter().copied());
@@ -75,6 +78,8 @@ fn write_member_config(w: &mut Writer, member: &dyn Member) {
 
 /// Before this version banks did not calibrate what their members say on average.
 const CALIBRATED_SINCE: u32 = 2;
+/// Before this version levels had no scores.
+const SCORED_SINCE: u32 = 3;
 /// Inputs and classes beyond this are not a model but an attack on memory.
 const MAX_WIDTH: u64 = 1 << 20;
 
@@ -89,6 +94,8 @@ pub fn read_bank(r: &mut Reader, version: u32) -> Result<Bank> {
         return inconsistent("the number of inputs or classes is out of range");
     }
     let (n_inputs, n_classes) = (n_inputs as usize, n_classes as usize);
+    let effects = if version < SCORED_SINCE { None } else { read_effects(r, task, n_inputs)? };
+    let width = n_inputs + effects.as_ref().map_or(0, Effects::n_scores);
     let n_seen = r.u64()?;
     let ln_evidence = r.f64()?;
     let trace = VecDeque::from(r.f64s()?);
@@ -99,12 +106,10 @@ pub fn read_bank(r: &mut Reader, version: u32) -> Result<Bank> {
     let calibration = if version < CALIBRATED_SINCE { Calibration::unknown() } else { read_calibration(r)? };
     let n_members = r.count(1)?;
     let members = match task {
-        Task::Regression => {
-            Members::Regression((0..n_members).map(|_| read_regression_member(r, n_inputs, n_seen)).collect::<Result<_>>()?)
+        Task::Regression => Members::Regression((0..n_members).map(|_| read_regression_member(r, width, n_seen)).collect::<Result<_>>()?),
+        Task::Classification => {
+            Members::Classification((0..n_members).map(|_| read_classification_member(r, width, n_classes, n_seen)).collect::<Result<_>>()?)
         }
-        Task::Classification => Members::Classification(
-            (0..n_members).map(|_| read_classification_member(r, n_inputs, n_classes, n_seen)).collect::<Result<_>>()?,
-        ),
     };
     let rate_ok = |rate: &f64| *rate > 0.0 && *rate <= 1.0;
     let mixing_ok = !rates.is_empty()
@@ -118,7 +123,7 @@ pub fn read_bank(r: &mut Reader, version: u32) -> Result<Bank> {
     }
     let mixing = Mixing { rates, top_rate, n_members, ln_weights, ln_top };
     let ledger = Ledger { task, mixing, calibration, recent, n_seen, ln_evidence, trace };
-    Ok(Bank { n_inputs, n_classes, members, ledger })
+    Ok(Bank { n_inputs, n_classes, members, ledger, effects })
 }
 
 fn read_calibration(r: &mut Reader) -> Result<Calibration> {
