@@ -109,7 +109,7 @@ def _with_error(found: tuple[float, float], scale: float, unit: str) -> str:
 def _broke(entries: list[dict[str, str]]) -> str:
     rows = [(entry["attack"], entry["broke"], entry["now"], f"`{entry['test']}`") for entry in entries]
     table = _table(("attack", "what broke", "now", "test"), rows)
-    return f"## What broke\n\nAll of it is mended, and has a test.\n\n{table}"
+    return f"## What broke\n\nWhat is mended has a test; what is open says so, with the case that shows it.\n\n{table}"
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
