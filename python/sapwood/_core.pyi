@@ -1,11 +1,12 @@
 """The native engine. Arrays in, arrays out; every array is float64 and C-contiguous unless said otherwise."""
 
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Horizon: TypeAlias = str  # "next_row" or "any_row"
 
 __version__: str
 
@@ -49,6 +50,7 @@ class MemberConfig:
         n_candidates: int | None = None,  # None: chosen from p
         dirichlet: float | None = None,  # None: 1/K
         lags: int = 0,  # how many of the last targets are appended to the inputs of this member
+        any_row_only: bool = False,  # takes part in forecasts of any row, but not in those of the next
     ) -> None: ...
     @staticmethod
     def trivial(kind: str) -> MemberConfig:
@@ -67,6 +69,8 @@ class MemberConfig:
     def forgetting(self) -> float | None: ...
     @property
     def lags(self) -> int: ...
+    @property
+    def any_row_only(self) -> bool: ...
 
 @final
 class Model:
@@ -118,13 +122,15 @@ class Model:
         levels: Floats | None = None,  # quantile levels wanted
         pit: bool = False,
         crps: bool = False,
+        horizon: Horizon = "next_row",
         n_threads: int = 1,
     ) -> Forecast:
         """For every i: forecast x_test[i], then learn (x[i], y[i]). The prequential loop is x_test = x, y_test = y.
         x may have fewer rows than x_test, or none: the first rows of x_test are then only forecast (late labels):
         row i of x_test is followed by learning row i - (len(x_test) - len(x)) of x, if that is >= 0."""
-    def predictive(self, x: Floats) -> Predictive:
-        """The predictive distribution at each row, as of now: learning more does not change it. Cheap until asked."""
+    def predictive(self, x: Floats, *, horizon: Horizon = "any_row") -> Predictive:
+        """The predictive distribution at each row, as of now: learning more does not change it. Cheap until asked.
+        "any_row": by the members without lags; "next_row": by all, each row taken as the one after the last learned."""
     def add_classes(self, n_classes: int) -> None: ...
     def retire(self, member: int, ix: list[int]) -> None:
         """Retire these points (positions in `active(member)`) from one member's pool."""
@@ -132,9 +138,9 @@ class Model:
         """Re-run every cloud over its active points in a new random order, starting from the retired knowledge."""
     @property
     def sharpness(self) -> float:
-        """By how much the average of the members is sharpened in the next prediction."""
-    def weights(self) -> Floats:
-        """Weight of each member in the next prediction."""
+        """By how much the average of the members is sharpened in a forecast of the next row."""
+    def weights(self, *, horizon: Horizon = "next_row") -> Floats:
+        """Weight of each member in a forecast; 0 for members that take no part in it."""
     def active(self, member: int) -> ActivePool: ...
     def forgetting(self, member: int) -> tuple[Floats, Floats]:
         """(values, share of particles)."""

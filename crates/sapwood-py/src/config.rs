@@ -48,7 +48,7 @@ impl MemberConfig {
     #[new]
     #[pyo3(signature = (*, leaf, n_particles=1000, max_active=None, discard="oldest", forgetting=None, prior="default",
         evidence="joint", division=None, split_alpha=0.95, split_beta=2.0, min_leaf=None, n_candidates=None, dirichlet=None,
-        lags=0))]
+        lags=0, any_row_only=false))]
     #[expect(clippy::too_many_arguments, reason = "one keyword per option")]
     fn new(
         leaf: &str,
@@ -65,6 +65,7 @@ impl MemberConfig {
         n_candidates: Option<usize>,
         dirichlet: Option<f64>,
         lags: usize,
+        any_row_only: bool,
     ) -> PyResult<Self> {
         let inner = CloudConfig {
             leaf: Leaf::parse(leaf).map_err(to_python)?,
@@ -81,6 +82,7 @@ impl MemberConfig {
             n_candidates,
             dirichlet,
             lags,
+            any_row_only,
         };
         Ok(Self { inner: inner.into() })
     }
@@ -127,6 +129,11 @@ impl MemberConfig {
     #[getter]
     fn lags(&self) -> usize {
         self.cloud().map_or(1, |config| config.lags)
+    }
+
+    #[getter]
+    fn any_row_only(&self) -> bool {
+        self.cloud().is_some_and(|config| config.any_row_only)
     }
 
     fn __repr__(&self) -> String {

@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArr
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
-use sapwood::bank::{self, Bank, Rows, Run, Wanted};
+use sapwood::bank::{self, Bank, Horizon, Rows, Run, Wanted};
 use sapwood::config::{Named, Task};
 use sapwood::effects;
 use sapwood::error::{Error, Result};
@@ -163,7 +163,7 @@ impl Model {
         Ok(PyArray1::from_vec(py, ln_predictive))
     }
 
-    #[pyo3(signature = (x_test, y_test, x, y, weight=None, *, levels=None, pit=false, crps=false, n_threads=1))]
+    #[pyo3(signature = (x_test, y_test, x, y, weight=None, *, levels=None, pit=false, crps=false, horizon="next_row", n_threads=1))]
     #[expect(clippy::too_many_arguments, reason = "two tables, their targets and the requested outputs")]
     fn forecast_then_learn(
         &self,
@@ -176,10 +176,12 @@ impl Model {
         levels: Option<PyReadonlyArray1<f64>>,
         pit: bool,
         crps: bool,
+        horizon: &str,
         n_threads: usize,
     ) -> PyResult<Forecast> {
         let weight = weight.as_ref().map(|w| w.as_slice()).transpose()?;
-        let run = Run { x_test: rows(&x_test)?, y_test: y_test.as_slice()?, x: rows(&x)?, y: y.as_slice()?, weight };
+        let horizon = Horizon::parse(horizon).map_err(to_python)?;
+        let run = Run { x_test: rows(&x_test)?, y_test: y_test.as_slice()?, x: rows(&x)?, y: y.as_slice()?, weight, horizon };
         let levels = levels.map_or(Ok(Vec::new()), |l| l.as_slice().map(<[f64]>::to_vec))?;
         let wanted = Wanted { levels, pit, crps };
         let mut bank = self.lock(py)?;
@@ -188,10 +190,12 @@ impl Model {
         Ok(Forecast::new(forecast, wanted.levels.len(), bank.n_classes(), bank.n_members()))
     }
 
-    fn predictive(&self, py: Python, x: PyReadonlyArray2<f64>) -> PyResult<Predictive> {
+    #[pyo3(signature = (x, *, horizon="any_row"))]
+    fn predictive(&self, py: Python, x: PyReadonlyArray2<f64>, horizon: &str) -> PyResult<Predictive> {
         /// From this many rows on it pays to refresh the posterior of every leaf first.
         const MANY: usize = 16;
         let x = rows(&x)?;
+        let horizon = Horizon::parse(horizon).map_err(to_python)?;
         let mut bank = self.lock(py)?;
         if x.len() >= MANY {
             // Refreshing changes no result; a bank that is shared is left alone.
@@ -199,7 +203,7 @@ impl Model {
                 py.detach(|| bank.refresh_fits());
             }
         }
-        let inner = bank::Predictive::new(Arc::clone(&bank), x).map_err(to_python)?;
+        let inner = bank::Predictive::new(Arc::clone(&bank), x, horizon).map_err(to_python)?;
         Ok(Predictive { inner })
     }
 
@@ -220,11 +224,13 @@ impl Model {
 
     #[getter]
     fn sharpness(&self, py: Python) -> PyResult<f64> {
-        Ok(self.lock(py)?.sharpness())
+        self.lock(py)?.sharpness(Horizon::NextRow).map_err(to_python)
     }
 
-    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(PyArray1::from_vec(py, self.lock(py)?.weights()))
+    #[pyo3(signature = (*, horizon="next_row"))]
+    fn weights<'py>(&self, py: Python<'py>, horizon: &str) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let horizon = Horizon::parse(horizon).map_err(to_python)?;
+        Ok(PyArray1::from_vec(py, self.lock(py)?.weights(horizon).map_err(to_python)?))
     }
 
     fn active(&self, py: Python, member: usize) -> PyResult<ActivePool> {

@@ -151,6 +151,8 @@ pub struct CloudConfig {
     pub n_candidates: Option<usize>,
     pub dirichlet: Option<f64>,
     pub lags: usize,
+    /// Whether a bank asks it for forecasts of rows at any distance only, and not for those of the next row.
+    pub any_row_only: bool,
 }
 
 impl CloudConfig {
@@ -170,6 +172,7 @@ impl CloudConfig {
             n_candidates: None,
             dirichlet: None,
             lags: 0,
+            any_row_only: false,
         }
     }
 
@@ -204,6 +207,14 @@ impl CloudConfig {
         }
         if self.lags > 1000 {
             return out_of_range("lags", self.lags as f64, "between 0 and 1000");
+        }
+        if self.any_row_only && self.lags > 0 {
+            return Err(Error::Incompatible {
+                name: "any_row_only",
+                option: "true",
+                with: "lags",
+                remedy: "a member that sees the last targets cannot forecast rows at any distance".to_owned(),
+            });
         }
         let n_inputs = n_inputs + self.lags;
         Ok(Settings {

@@ -68,6 +68,11 @@ pub enum Error {
          with spawn or forkserver, or load the model from a file."
     )]
     Forked,
+    #[error(
+        "every member of this model needs the last target as an input (lags), which is known for one row only: the one after the last row \
+         learned. Ask for that row with predict_next_dist, or give the model members without lags, with max_active=\"auto\" or a list."
+    )]
+    NeedsLastTarget,
     #[error("x has {given} rows to learn; that is more than the {n_test} rows to forecast.")]
     MoreLearnedThanForecast { given: usize, n_test: usize },
 
@@ -112,6 +117,7 @@ impl Error {
             | Forked
             | WrongTask { .. }
             | FewerClasses { .. }
+            | NeedsLastTarget
             | MoreLearnedThanForecast { .. } => ErrorKind::Input,
             UnknownOption { .. } | OutOfRange { .. } | Incompatible { .. } | NoMembers => ErrorKind::Config,
             NotAModel { .. } | NewerFormat { .. } | Truncated { .. } | Checksum { .. } | Inconsistent { .. } => ErrorKind::ModelFile,
@@ -138,6 +144,7 @@ impl Error {
             Forked => "forked",
             WrongTask { .. } => "wrong-task",
             FewerClasses { .. } => "fewer-classes",
+            NeedsLastTarget => "needs-last-target",
             MoreLearnedThanForecast { .. } => "more-learned-than-forecast",
             UnknownOption { .. } => "unknown-option",
             OutOfRange { .. } => "out-of-range",
@@ -171,6 +178,7 @@ impl Error {
             Forked,
             WrongTask { what: "a quantile", needs: "regression", task: "classification" },
             FewerClasses { given: 2, current: 3 },
+            NeedsLastTarget,
             MoreLearnedThanForecast { given: 5, n_test: 4 },
             UnknownOption { name: "discard", given: "newest".into(), allowed: "oldest, random, alc, entropy".into() },
             OutOfRange { name: "forgetting", given: 1.5, allowed: "between 0 and 1" },

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use sapwood::bank::{Bank, Predictive, Rows};
+use sapwood::bank::{Bank, Horizon, Predictive, Rows};
 use sapwood::cloud::{Cloud, ForecastScratch, TreeNode};
 use sapwood::config::{self, CloudConfig, Division, FORGETTING_GRID, Leaf, Task};
 use sapwood::leaf::{ClassificationLeaf as _, Covariance, Discriminant, FixedPrior, Gaussian, GaussianPrior, Shape};
@@ -149,7 +149,7 @@ impl Filter for Engine {
     fn ln_predictive(&self, x: &[f64], y: f64) -> f64 {
         match self {
             Self::Classes(bank) => {
-                let predictive = Predictive::new(Arc::clone(bank), Rows::new(x, x.len())).expect("a row of inputs");
+                let predictive = Predictive::new(Arc::clone(bank), Rows::new(x, x.len()), Horizon::NextRow).expect("a row of inputs");
                 predictive.proba(1).expect("class probabilities")[y as usize].ln()
             }
             Self::Numbers(cloud) => {

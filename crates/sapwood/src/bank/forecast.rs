@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::account::{Account, Horizon, Outcome};
 use super::learn::{TargetHistory, chunks};
 use super::ledger::Ledger;
 use super::member::Forecaster;
@@ -60,13 +61,21 @@ pub struct Forecast {
 
 /// One member's forecast of a row, and how it predicted the row learned after that.
 struct RowForecast<F> {
-    forecast: F,
+    /// None if the member takes no part in forecasts of the run's horizon.
+    forecast: Option<F>,
     /// `ln` density at the row's own target, where no extra work is needed for it.
     ln_density: f64,
     /// `ln` density of the row learned afterwards, if any.
     ln_learned: f64,
-    /// The forecast of that row, where it is not the same row and the bank pools several members.
+    /// The forecast of that row, where `forecast` is not it and the bank averages forecasts.
     learned_forecast: Option<F>,
+}
+
+impl<F> RowForecast<F> {
+    /// The forecast of the row that was learned; `in_step` says whether it is the row that was forecast.
+    fn of_learned(&self, in_step: bool) -> Option<&F> {
+        self.learned_forecast.as_ref().or(if in_step { self.forecast.as_ref() } else { None })
+    }
 }
 
 /// A run of rows to forecast and the rows learned after each of them.
@@ -77,6 +86,8 @@ pub struct Run<'a> {
     pub x: Rows<'a>,
     pub y: &'a [f64],
     pub weight: Option<&'a [f64]>,
+    /// What the forecasts may use: [`Horizon::NextRow`] takes the target before each row as known.
+    pub horizon: Horizon,
 }
 
 impl<'a> Run<'a> {
@@ -96,6 +107,7 @@ impl<'a> Run<'a> {
             x: self.x.slice(from..to),
             y: &self.y[from..to],
             weight: self.weight.map(|w| &w[from..to]),
+            horizon: self.horizon,
         };
         Chunk { run, delay, n_before: from }
     }
@@ -121,6 +133,7 @@ impl Bank {
         if run.x.len() > run.x_test.len() {
             return Err(Error::MoreLearnedThanForecast { given: run.x.len(), n_test: run.x_test.len() });
         }
+        self.ledger.account(run.horizon)?;
         let (width, delay) = (self.width(), run.delay());
         let Self { members, ledger, effects, .. } = self;
         let labelled = Labelled { x: run.x, y: run.y, weight: run.weight };
@@ -148,9 +161,9 @@ impl Run<'_> {
         n_threads: usize,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Forecast {
-        let pools = ledger.pools();
+        let averages = ledger.averages();
         let history = TargetHistory::new(&ledger.recent, self.y, self.weight);
-        let forecast_chunk = |member: &mut M, chunk: &Chunk| chunk.forecast_then_learn(member, &history, pools);
+        let forecast_chunk = |member: &mut M, chunk: &Chunk| chunk.forecast_then_learn(member, &history, averages);
         let mut forecast = Forecast::default();
         let account =
             |chunk: Chunk, by_member: Vec<Vec<RowForecast<M::Forecast>>>| chunk.account(&by_member, ledger, wanted, &mut forecast);
@@ -190,9 +203,10 @@ impl Chunk<'_> {
     }
 
     /// One member's part: its forecast of each row, and its density at each row that it then learns.
-    fn forecast_then_learn<M: Forecaster>(&self, member: &mut M, history: &TargetHistory, pools: bool) -> Vec<RowForecast<M::Forecast>> {
+    fn forecast_then_learn<M: Forecaster>(&self, member: &mut M, history: &TargetHistory, averages: bool) -> Vec<RowForecast<M::Forecast>> {
         let run = &self.run;
         let lags = member.member().lags();
+        let takes_part = member.member().forecasts(run.horizon);
         let mut inputs = Vec::new();
         let mut scratch = ForecastScratch::default();
         (0..run.x_test.len())
@@ -200,13 +214,13 @@ impl Chunk<'_> {
                 // The forecast sees the targets learned before this row's turn.
                 let turn = row.checked_sub(self.delay);
                 history.fill(&mut inputs, run.x_test.row(row), self.n_before + turn.unwrap_or(0), lags);
-                let forecast = member.forecast(&inputs, &mut scratch);
-                let needs_density = !pools && !run.y_test[row].is_nan() && !turn.is_some_and(|at| self.own_row(at));
-                let ln_density = if needs_density { forecast.ln_predictive(run.y_test[row]) } else { f64::NAN };
+                let forecast = takes_part.then(|| member.forecast(&inputs, &mut scratch));
+                let needs_density = !averages && !run.y_test[row].is_nan() && !turn.is_some_and(|at| self.own_row(at));
+                let ln_density = forecast.as_ref().filter(|_| needs_density).map_or(f64::NAN, |own| own.ln_predictive(run.y_test[row]));
                 let mut result = RowForecast { forecast, ln_density, ln_learned: f64::NAN, learned_forecast: None };
                 if let Some(at) = self.learned_after(row) {
                     history.fill(&mut inputs, run.x.row(at), self.n_before + at, lags);
-                    if pools && !self.in_step(at) {
+                    if averages && !(takes_part && self.in_step(at)) {
                         result.learned_forecast = Some(member.forecast(&inputs, &mut scratch));
                     }
                     result.ln_learned = member.member_mut().observe(&inputs, run.y[at], self.weight_of(at));
@@ -219,47 +233,57 @@ impl Chunk<'_> {
             .collect()
     }
 
-    /// The bank's part: pool the members' forecasts, write the result, and update the ledger with the rows that were learned.
+    /// The bank's part: average the members' forecasts, write the result, and update the ledger with the rows that were learned.
     fn account<F: MemberForecast>(&self, by_member: &[Vec<RowForecast<F>>], ledger: &mut Ledger, wanted: &Wanted, out: &mut Forecast) {
         let run = &self.run;
-        let pools = ledger.pools();
         for row in 0..run.x_test.len() {
             let own: Vec<&RowForecast<F>> = by_member.iter().map(|member| &member[row]).collect();
-            let weights = ledger.weights();
-            let mut pooled = F::pooled(own.iter().map(|part| &part.forecast), &weights).expect("a bank has members");
-            let learned = self.learned_after(row);
-            let terms = learned.filter(|_| pools).and_then(|at| {
-                if self.in_step(at) {
-                    return pooled.calibration_terms(&ledger.calibration, run.y[at], ledger.n_seen);
-                }
-                let mut pooled = F::pooled(own.iter().filter_map(|part| part.learned_forecast.as_ref()), &weights)?;
-                pooled.calibration_terms(&ledger.calibration, run.y[at], ledger.n_seen)
-            });
+            let account = ledger.account(run.horizon).expect("checked before the run");
+            let weights = account.weights();
+            let mut average = account.average(&weights, |ix| own[ix].forecast.as_ref()).expect("an account has members");
+            let mut bank_weights = vec![0.0; own.len()];
+            account.members.iter().zip(&weights).for_each(|(&ix, weight)| bank_weights[ix] = *weight);
+            out.weights.extend(bank_weights);
             let y = run.y_test[row];
-            let ln_density = match own[..] {
-                _ if y.is_nan() => f64::NAN,
-                [alone] => alone.ln_density,
-                _ => terms.filter(|_| self.in_step(row) && run.y[row] == y).map_or(f64::NAN, |terms| terms.ln_density),
+            let mut ln_density = match account.members[..] {
+                [alone] if !y.is_nan() => own[alone].ln_density,
+                _ => f64::NAN,
             };
-            out.weights.extend_from_slice(&weights);
-            ledger.write_row(pooled, y, ln_density, wanted, out);
+            let learned = self.learned_after(row);
+            let in_step = learned.is_some_and(|at| self.in_step(at));
+            // In step, the forecast of the row is also that of the row that was learned, and what it tells the calibration has its density.
+            let outcome = (in_step && run.horizon == Horizon::NextRow).then(|| {
+                let terms =
+                    if account.averages() { average.calibration_terms(&account.calibration, run.y[row], ledger.n_seen) } else { None };
+                if let Some(terms) = terms.as_ref().filter(|_| run.y[row] == y) {
+                    ln_density = terms.ln_density;
+                }
+                Outcome { weights, terms }
+            });
+            write_row(average, account, ledger.n_seen, y, ln_density, wanted, out);
             if let Some(at) = learned {
                 let ln_densities: Vec<f64> = own.iter().map(|part| part.ln_learned).collect();
-                ledger.update(&weights, &ln_densities, terms.as_ref(), run.y[at], self.weight_of(at));
+                let forecast_of = |ix: usize| own[ix].of_learned(in_step);
+                ledger.learn(&ln_densities, forecast_of, outcome, run.y[at], self.weight_of(at));
             }
         }
     }
 }
 
-impl Ledger {
-    /// Calibrate the members' average forecast of a row and append it to `out`. `ln_density` is that of `y`, or NaN if it is still to be
-    /// computed.
-    fn write_row<F: MemberForecast>(&self, mut pooled: F, y: f64, ln_density: f64, wanted: &Wanted, out: &mut Forecast) {
-        if self.pools() {
-            pooled.calibrate(&self.calibration, self.n_seen);
-        }
-        let missing = !y.is_nan() && ln_density.is_nan();
-        out.ln_density.push(if missing { pooled.ln_predictive(y) } else { ln_density });
-        pooled.write(y, wanted, out);
+/// Calibrate an account's average forecast of a row and append it to `out`. `ln_density` is that of `y`, or NaN if it is still to be computed.
+fn write_row<F: MemberForecast>(
+    mut average: F,
+    account: &Account,
+    n_seen: u64,
+    y: f64,
+    ln_density: f64,
+    wanted: &Wanted,
+    out: &mut Forecast,
+) {
+    if account.averages() {
+        average.calibrate(&account.calibration, n_seen);
     }
+    let missing = !y.is_nan() && ln_density.is_nan();
+    out.ln_density.push(if missing { average.ln_predictive(y) } else { ln_density });
+    average.write(y, wanted, out);
 }

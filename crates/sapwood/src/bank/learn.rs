@@ -68,9 +68,9 @@ impl Batch<'_> {
     }
 
     fn learn<M: Forecaster>(&self, members: &mut [M], ledger: &mut Ledger, n_threads: usize, go_on: &mut dyn FnMut() -> bool) -> Vec<f64> {
-        let pools = ledger.pools();
+        let averages = ledger.averages();
         let history = TargetHistory::new(&ledger.recent, self.y, self.weight);
-        let learn_chunk = |member: &mut M, rows: &Range<usize>| self.learn_chunk(member, rows.clone(), &history, pools);
+        let learn_chunk = |member: &mut M, rows: &Range<usize>| self.learn_chunk(member, rows.clone(), &history, averages);
         let mut ln_predictive = Vec::with_capacity(self.x.len());
         let account = |rows: Range<usize>, by_member: Vec<_>| self.account(rows, &by_member, ledger, &mut ln_predictive);
         let cost = |member: &M| member.member().relative_cost();
@@ -84,7 +84,7 @@ impl Batch<'_> {
         member: &mut M,
         rows: Range<usize>,
         history: &TargetHistory,
-        pools: bool,
+        averages: bool,
     ) -> Vec<Learned<M::Forecast>> {
         let lags = member.member().lags();
         let mut inputs = Vec::new();
@@ -95,7 +95,7 @@ impl Batch<'_> {
                 return Learned { ln_density: f64::NAN, forecast: None };
             }
             history.fill(&mut inputs, self.x.row(row), row, lags);
-            let forecast = pools.then(|| member.forecast(&inputs, &mut scratch));
+            let forecast = averages.then(|| member.forecast(&inputs, &mut scratch));
             Learned { ln_density: member.member_mut().observe(&inputs, self.y[row], weight), forecast }
         };
         rows.map(learned).collect()
@@ -110,10 +110,7 @@ impl Batch<'_> {
                 continue;
             }
             let ln_densities: Vec<f64> = by_member.iter().map(|own| own[at].ln_density).collect();
-            let weights = ledger.weights();
-            let pooled = F::pooled(by_member.iter().filter_map(|own| own[at].forecast.as_ref()), &weights);
-            let terms = pooled.and_then(|mut pooled| pooled.calibration_terms(&ledger.calibration, y, ledger.n_seen));
-            out.push(ledger.update(&weights, &ln_densities, terms.as_ref(), y, weight));
+            out.push(ledger.learn(&ln_densities, |ix| by_member[ix][at].forecast.as_ref(), None, y, weight));
         }
     }
 }

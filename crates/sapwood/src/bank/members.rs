@@ -1,5 +1,6 @@
 //! The members of a bank, all of the same task.
 
+use super::account::Horizon;
 use super::member::{ClassificationMember, Forecaster, Member, MemberConfig, RegressionMember};
 use crate::config::Task;
 use crate::error::Result;
@@ -62,6 +63,17 @@ impl Members {
             Self::Regression(members) => members.iter_mut().map(Forecaster::member_mut).for_each(f),
             Self::Classification(members) => members.iter_mut().map(Forecaster::member_mut).for_each(f),
         }
+    }
+
+    /// The positions of the members that make forecasts of a horizon.
+    pub fn for_horizon(&self, horizon: Horizon) -> Vec<usize> {
+        self.iter().enumerate().filter(|(_, member)| member.forecasts(horizon)).map(|(ix, _)| ix).collect()
+    }
+
+    /// Whether forecasts of any row are made by other members than those of the next.
+    pub fn has_account_of_any_row(&self) -> bool {
+        let any_row = self.for_horizon(Horizon::AnyRow);
+        !any_row.is_empty() && any_row != self.for_horizon(Horizon::NextRow)
     }
 
     /// How many of the latest targets the member with the most lags sees.

@@ -28,6 +28,21 @@ impl Mixing {
         }
     }
 
+    /// The weights of the members at these places among themselves.
+    pub fn restricted(&self, places: &[usize]) -> Self {
+        let mut ln_weights = Vec::new();
+        for row in self.ln_weights.chunks(self.n_members) {
+            let mut own: Vec<f64> = places.iter().map(|&place| row[place]).collect();
+            // None of them may have any weight left.
+            if own.iter().all(|weight| *weight == f64::NEG_INFINITY) {
+                own.fill(0.0);
+            }
+            normalise(&mut own);
+            ln_weights.extend(own);
+        }
+        Self { n_members: places.len(), ln_weights, ..self.clone() }
+    }
+
     /// Weights for the next prediction; they sum to 1.
     pub fn weights(&self) -> Vec<f64> {
         let mut out = vec![0.0; self.n_members];

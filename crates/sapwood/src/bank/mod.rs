@@ -1,5 +1,6 @@
 //! A bank: members that learn the same stream, mixed by their recent predictive likelihood. A single cloud is a bank of one.
 
+mod account;
 mod calibration;
 mod forecast;
 mod learn;
@@ -13,6 +14,8 @@ mod scores;
 pub mod trivial;
 mod workers;
 
+pub(crate) use account::Account;
+pub use account::Horizon;
 pub(crate) use calibration::{Calibration, Errors};
 pub use forecast::{Forecast, Run, Wanted, check_levels};
 pub(crate) use ledger::Ledger;
@@ -85,8 +88,10 @@ impl Bank {
         }
         let configs: Vec<MemberConfig> = members.iter().cloned().map(Into::into).collect();
         let members = Members::new(task, n_inputs, n_classes, &configs, seed)?;
-        let mixing = Mixing::new(&DEFAULT_RATES, DEFAULT_TOP_RATE, members.len());
-        let ledger = Ledger::new(task, mixing, members.max_lags());
+        if members.for_horizon(Horizon::NextRow).is_empty() {
+            return Err(Error::NoMembers);
+        }
+        let ledger = Ledger::new(&members, &DEFAULT_RATES, DEFAULT_TOP_RATE);
         Ok(Self { n_inputs, n_classes, members, ledger, effects: None })
     }
 
@@ -124,7 +129,7 @@ impl Bank {
         if rates.is_empty() {
             return Err(Error::OutOfRange { name: "number of mixing rates", given: 0.0, allowed: "at least 1" });
         }
-        self.ledger.mixing = Mixing::new(rates, top_rate, self.members.len());
+        self.ledger = Ledger::new(&self.members, rates, top_rate);
         Ok(self)
     }
 
@@ -166,14 +171,17 @@ impl Bank {
         self.members.get(member).ok_or(Error::NoMember { member, n_members: self.members.len() })
     }
 
-    /// The factor by which the members' average is sharpened in the next prediction.
-    pub fn sharpness(&self) -> f64 {
-        self.ledger.calibration.factor()
+    /// The factor by which the members' average is sharpened in a forecast of this horizon.
+    pub fn sharpness(&self, horizon: Horizon) -> Result<f64> {
+        Ok(self.ledger.account(horizon)?.calibration.factor())
     }
 
-    /// Weights of the members in the next prediction.
-    pub fn weights(&self) -> Vec<f64> {
-        self.ledger.weights()
+    /// Weights of the members in a forecast of this horizon; zero for those that take no part.
+    pub fn weights(&self, horizon: Horizon) -> Result<Vec<f64>> {
+        let account = self.ledger.account(horizon)?;
+        let mut weights = vec![0.0; self.members.len()];
+        account.members.iter().zip(account.weights()).for_each(|(&ix, weight)| weights[ix] = weight);
+        Ok(weights)
     }
 
     /// Check a table of inputs.

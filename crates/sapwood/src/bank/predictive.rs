@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use super::ledger::Ledger;
+use super::account::{Account, Horizon};
 use super::member::Forecaster;
 use super::{Bank, ClassificationMember, Member, Members, RegressionMember, Rows, check_levels, workers};
 use crate::cloud::{ForecastScratch, RowWalk};
@@ -18,15 +18,18 @@ use crate::rng::{Purpose, Stream};
 #[derive(Clone, Debug)]
 pub struct Predictive {
     bank: Arc<Bank>,
+    horizon: Horizon,
     x: Vec<f64>,
     /// Cached (rows, 3): mean, variance, and the epistemic part of the variance.
     moments: OnceLock<Vec<f64>>,
 }
 
 impl Predictive {
-    pub fn new(bank: Arc<Bank>, x: Rows) -> Result<Self> {
+    /// An error if every member needs the last target and the rows may be any.
+    pub fn new(bank: Arc<Bank>, x: Rows, horizon: Horizon) -> Result<Self> {
         bank.check_inputs(&x)?;
-        Ok(Self { x: bank.with_scores(&x), bank, moments: OnceLock::new() })
+        bank.ledger.account(horizon)?;
+        Ok(Self { x: bank.with_scores(&x), bank, horizon, moments: OnceLock::new() })
     }
 
     pub fn n_rows(&self) -> usize {
@@ -64,6 +67,10 @@ impl Predictive {
         }
     }
 
+    fn account(&self) -> &Account {
+        self.bank.ledger.account(self.horizon).expect("checked when the distribution was made")
+    }
+
     /// Append the inputs that a member sees after the stream so far.
     fn extend_inputs(&self, member: &dyn Member, x: &[f64], inputs: &mut Vec<f64>) {
         inputs.extend_from_slice(x);
@@ -75,16 +82,17 @@ impl Predictive {
         let x = self.rows().slice(rows);
         let (mut walk, mut mixtures) = (RowWalk::default(), vec![Mixture::default(); x.len()]);
         let mut inputs = Vec::new();
-        for (member, weight) in members.iter().zip(weights) {
+        let account = self.account();
+        for (member, weight) in account.members.iter().map(|&ix| &members[ix]).zip(weights) {
             inputs.clear();
             for row in 0..x.len() {
                 self.extend_inputs(member.member(), x.row(row), &mut inputs);
             }
             member.add_components_of_rows(&inputs, *weight, &mut walk, &mut mixtures);
         }
-        let Ledger { calibration, n_seen, .. } = &self.bank.ledger;
-        if self.bank.ledger.pools() {
-            mixtures.iter_mut().for_each(|mixture| calibration.apply_to_mixture(mixture, *n_seen));
+        if account.averages() {
+            let n_seen = self.bank.ledger.n_seen;
+            mixtures.iter_mut().for_each(|mixture| account.calibration.apply_to_mixture(mixture, n_seen));
         }
         mixtures
     }
@@ -98,7 +106,7 @@ impl Predictive {
         f: impl Fn(usize, &Mixture, &mut [f64]) + Sync,
     ) -> Vec<f64> {
         let mut out = vec![0.0; self.n_rows() * width];
-        let weights = self.bank.weights();
+        let weights = self.account().weights();
         workers::for_row_blocks(&mut out, width, n_threads, |first, block| {
             let mixtures = self.mixtures(members, &weights, first..first + block.len() / width);
             for (at, (values, mixture)) in block.chunks_mut(width).zip(&mixtures).enumerate() {
@@ -112,17 +120,18 @@ impl Predictive {
     fn class_probabilities(&self, members: &[ClassificationMember], n_threads: usize) -> Vec<f64> {
         let width = self.bank.n_classes;
         let mut out = vec![0.0; self.n_rows() * width];
-        let weights = self.bank.weights();
+        let account = self.account();
+        let weights = account.weights();
         workers::for_row_blocks(&mut out, width, n_threads, |first, block| {
             let (mut scratch, mut inputs) = (ForecastScratch::default(), Vec::new());
             for (at, proba) in block.chunks_mut(width).enumerate() {
-                for (member, weight) in members.iter().zip(&weights) {
+                for (member, weight) in account.members.iter().map(|&ix| &members[ix]).zip(&weights) {
                     inputs.clear();
                     self.extend_inputs(member.member(), self.rows().row(first + at), &mut inputs);
                     member.add_class_probabilities(&inputs, *weight, &mut scratch, proba);
                 }
-                if self.bank.ledger.pools() {
-                    self.bank.ledger.calibration.apply_to_classes(proba);
+                if account.averages() {
+                    account.calibration.apply_to_classes(proba);
                 }
             }
         });

@@ -7,8 +7,8 @@ use super::cloud::{read_cloud, write_cloud};
 use super::effects::{read_effects, write_effects};
 use super::trivial::{read_last_label, read_last_value, read_least_squares, write_last_label, write_last_value, write_least_squares};
 use crate::bank::{
-    Bank, Calibration, ClassificationMember, Errors, Forecaster, Ledger, Member, MemberConfig, Members, Mixing, RegressionMember,
-    TRACE_LEN, TrivialKind,
+    Account, Bank, Calibration, ClassificationMember, Errors, Forecaster, Horizon, Ledger, Member, MemberConfig, Members, Mixing,
+    RegressionMember, TRACE_LEN, TrivialKind,
 };
 use crate::config::{CloudConfig, Leaf, Named, Task};
 use crate::effects::Effects;
@@ -18,6 +18,14 @@ use crate::num::cholesky::{packed_ix, packed_len};
 
 pub(super) fn inconsistent<T>(what: &'static str) -> Result<T> {
     Err(Error::Inconsistent { what })
+}
+
+fn read_flag(r: &mut Reader) -> Result<bool> {
+    match r.u8()? {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => inconsistent("a flag is neither 0 nor 1"),
+    }
 }
 
 pub fn write_bank(w: &mut Writer, bank: &Bank) {
@@ -33,20 +41,28 @@ pub fn write_bank(w: &mut Writer, bank: &Bank) {
     w.f64(ledger.ln_evidence);
     w.f64s(ledger.trace.iter().copied());
     w.f64s(ledger.recent.iter().copied());
-    let Mixing { rates, top_rate, ln_weights, ln_top, .. } = &ledger.mixing;
+    let Mixing { rates, top_rate, .. } = &ledger.next_row.mixing;
     w.f64s(rates.iter().copied());
     w.f64(*top_rate);
-    w.f64s(ln_weights.iter().copied());
-    w.f64s(ln_top.iter().copied());
-    let Calibration { ln_weights, errors, lowest, highest } = &ledger.calibration;
-    w.f64s(ln_weights.iter().copied());
-    for value in [errors.n, errors.sum, errors.squares, *lowest, *highest] {
-        w.f64(value);
-    }
+    write_account(w, &ledger.next_row);
+    w.u8(u8::from(ledger.any_row.is_some()));
+    ledger.any_row.iter().for_each(|account| write_account(w, account));
     w.u64(members.len() as u64);
     match members {
         Members::Regression(members) => members.iter().for_each(|member| write_regression_member(w, member)),
         Members::Classification(members) => members.iter().for_each(|member| write_classification_member(w, member)),
+    }
+}
+
+/// The members of an account follow from the configurations, and the rates are those of all accounts.
+fn write_account(w: &mut Writer, account: &Account) {
+    let Mixing { ln_weights, ln_top, .. } = &account.mixing;
+    w.f64s(ln_weights.iter().copied());
+    w.f64s(ln_top.iter().copied());
+    let Calibration { ln_weights, errors, lowest, highest } = &account.calibration;
+    w.f64s(ln_weights.iter().copied());
+    for value in [errors.n, errors.sum, errors.squares, *lowest, *highest] {
+        w.f64(value);
     }
 }
 
@@ -80,6 +96,8 @@ fn write_member_config(w: &mut Writer, member: &dyn Member) {
 const CALIBRATED_SINCE: u32 = 2;
 /// Before this version levels had no scores.
 const SCORED_SINCE: u32 = 3;
+/// Before this version there was no account of rows at any distance.
+const ANY_ROW_SINCE: u32 = 3;
 /// Inputs and classes beyond this are not a model but an attack on memory.
 const MAX_WIDTH: u64 = 1 << 20;
 
@@ -102,28 +120,56 @@ pub fn read_bank(r: &mut Reader, version: u32) -> Result<Bank> {
     let recent = VecDeque::from(r.f64s()?);
     let rates = r.f64s()?;
     let top_rate = r.f64()?;
-    let (ln_weights, ln_top) = (r.f64s()?, r.f64s()?);
-    let calibration = if version < CALIBRATED_SINCE { Calibration::unknown() } else { read_calibration(r)? };
+    let next_row = read_account_state(r, version)?;
+    let any_row = if version >= ANY_ROW_SINCE && read_flag(r)? { Some(read_account_state(r, version)?) } else { None };
     let n_members = r.count(1)?;
     let members = match task {
-        Task::Regression => Members::Regression((0..n_members).map(|_| read_regression_member(r, width, n_seen)).collect::<Result<_>>()?),
+        Task::Regression => Members::Regression((0..n_members).map(|_| read_regression_member(r, version, width, n_seen)).collect::<Result<_>>()?),
         Task::Classification => {
-            Members::Classification((0..n_members).map(|_| read_classification_member(r, width, n_classes, n_seen)).collect::<Result<_>>()?)
+            Members::Classification((0..n_members).map(|_| read_classification_member(r, version, width, n_classes, n_seen)).collect::<Result<_>>()?)
         }
     };
     let rate_ok = |rate: &f64| *rate > 0.0 && *rate <= 1.0;
-    let mixing_ok = !rates.is_empty()
-        && rates.iter().all(rate_ok)
-        && rate_ok(&top_rate)
-        && ln_weights.len() == rates.len() * n_members
-        && ln_top.len() == rates.len()
-        && ln_weights.iter().chain(&ln_top).all(|w| *w <= 1e-6);
-    if n_members == 0 || !mixing_ok || trace.len() > TRACE_LEN || recent.len() != members.max_lags() {
+    let rates_ok = !rates.is_empty() && rates.iter().all(rate_ok) && rate_ok(&top_rate);
+    if !rates_ok || trace.len() > TRACE_LEN || recent.len() != members.max_lags() {
         return inconsistent("the bank's weights do not fit its members");
     }
-    let mixing = Mixing { rates, top_rate, n_members, ln_weights, ln_top };
-    let ledger = Ledger { task, mixing, calibration, recent, n_seen, ln_evidence, trace };
+    let account = |horizon, state| checked_account(members.for_horizon(horizon), &rates, top_rate, state);
+    let next_row = account(Horizon::NextRow, next_row)?;
+    let any_row = match (members.has_account_of_any_row(), any_row) {
+        (true, Some(state)) => Some(account(Horizon::AnyRow, state)?),
+        (true, None) if version < ANY_ROW_SINCE => Some(next_row.restricted(members.for_horizon(Horizon::AnyRow))),
+        (false, None) => None,
+        _ => return inconsistent("the account of rows at any distance does not fit the members"),
+    };
+    let ledger = Ledger { task, next_row, any_row, recent, n_seen, ln_evidence, trace };
     Ok(Bank { n_inputs, n_classes, members, ledger, effects })
+}
+
+/// What [`write_account`] wrote.
+struct AccountState {
+    ln_weights: Vec<f64>,
+    ln_top: Vec<f64>,
+    calibration: Calibration,
+}
+
+fn read_account_state(r: &mut Reader, version: u32) -> Result<AccountState> {
+    let (ln_weights, ln_top) = (r.f64s()?, r.f64s()?);
+    let calibration = if version < CALIBRATED_SINCE { Calibration::unknown() } else { read_calibration(r)? };
+    Ok(AccountState { ln_weights, ln_top, calibration })
+}
+
+fn checked_account(members: Vec<usize>, rates: &[f64], top_rate: f64, state: AccountState) -> Result<Account> {
+    let AccountState { ln_weights, ln_top, calibration } = state;
+    let lengths_ok = ln_weights.len() == rates.len() * members.len() && ln_top.len() == rates.len();
+    if members.is_empty() || !lengths_ok || !ln_weights.iter().chain(&ln_top).all(|w| *w <= 1e-6) {
+        return inconsistent("the bank's weights do not fit its members");
+    }
+    let mut account = Account::new(members, rates, top_rate);
+    account.mixing.ln_weights = ln_weights;
+    account.mixing.ln_top = ln_top;
+    account.calibration = calibration;
+    Ok(account)
 }
 
 fn read_calibration(r: &mut Reader) -> Result<Calibration> {
@@ -138,8 +184,8 @@ fn read_calibration(r: &mut Reader) -> Result<Calibration> {
     Ok(calibration)
 }
 
-fn read_regression_member(r: &mut Reader, n_inputs: usize, n_seen: u64) -> Result<RegressionMember> {
-    let config = read_checked_config(r, n_inputs, 0)?;
+fn read_regression_member(r: &mut Reader, version: u32, n_inputs: usize, n_seen: u64) -> Result<RegressionMember> {
+    let config = read_checked_config(r, version, n_inputs, 0)?;
     Ok(match RegressionMember::new(&config, n_inputs, 0).or_else(not_allowed)? {
         RegressionMember::Gaussian(blank) => RegressionMember::Gaussian(read_cloud(r, blank, n_seen, read_gaussian)?),
         RegressionMember::LastValue(blank) => RegressionMember::LastValue(read_last_value(r, blank)?),
@@ -147,8 +193,14 @@ fn read_regression_member(r: &mut Reader, n_inputs: usize, n_seen: u64) -> Resul
     })
 }
 
-fn read_classification_member(r: &mut Reader, n_inputs: usize, n_classes: usize, n_seen: u64) -> Result<ClassificationMember> {
-    let config = read_checked_config(r, n_inputs, n_classes)?;
+fn read_classification_member(
+    r: &mut Reader,
+    version: u32,
+    n_inputs: usize,
+    n_classes: usize,
+    n_seen: u64,
+) -> Result<ClassificationMember> {
+    let config = read_checked_config(r, version, n_inputs, n_classes)?;
     Ok(match ClassificationMember::new(&config, n_inputs, n_classes, 0).or_else(not_allowed)? {
         ClassificationMember::Multinomial(blank) => {
             ClassificationMember::Multinomial(read_cloud(r, blank, n_seen, |_, model: &Multinomial| Ok(model.clone()))?)
@@ -159,8 +211,8 @@ fn read_classification_member(r: &mut Reader, n_inputs: usize, n_classes: usize,
 }
 
 /// A configuration whose member is not wider than the rest of the file.
-fn read_checked_config(r: &mut Reader, n_inputs: usize, n_classes: usize) -> Result<MemberConfig> {
-    let config = read_member_config(r)?;
+fn read_checked_config(r: &mut Reader, version: u32, n_inputs: usize, n_classes: usize) -> Result<MemberConfig> {
+    let config = read_member_config(r, version)?;
     if needed_by(&config, n_inputs, n_classes) > r.left() {
         return inconsistent("a member is wider than the file is long");
     }
@@ -207,6 +259,7 @@ fn write_config(w: &mut Writer, config: &CloudConfig) {
         n_candidates,
         dirichlet,
         lags,
+        any_row_only,
     } = config;
     w.bytes(leaf.name().as_bytes());
     w.u64(*n_particles as u64);
@@ -222,6 +275,7 @@ fn write_config(w: &mut Writer, config: &CloudConfig) {
     w.option_u64(*n_candidates);
     w.option_f64(*dirichlet);
     w.u64(*lags as u64);
+    w.u8(u8::from(*any_row_only));
 }
 
 fn read_name<T: Named>(r: &mut Reader) -> Result<T> {
@@ -229,16 +283,16 @@ fn read_name<T: Named>(r: &mut Reader) -> Result<T> {
     T::parse(name).or_else(|_| inconsistent("an option of a member is unknown"))
 }
 
-fn read_member_config(r: &mut Reader) -> Result<MemberConfig> {
+fn read_member_config(r: &mut Reader, version: u32) -> Result<MemberConfig> {
     let name = std::str::from_utf8(r.bytes()?).unwrap_or("");
     if let Ok(kind) = TrivialKind::parse(name) {
         return Ok(kind.into());
     }
     let leaf = Leaf::parse(name).or_else(|_| inconsistent("the kind of a member is unknown"))?;
-    Ok(read_config(r, leaf)?.into())
+    Ok(read_config(r, leaf, version)?.into())
 }
 
-fn read_config(r: &mut Reader, leaf: Leaf) -> Result<CloudConfig> {
+fn read_config(r: &mut Reader, leaf: Leaf, version: u32) -> Result<CloudConfig> {
     Ok(CloudConfig {
         leaf,
         n_particles: r.u64()? as usize,
@@ -260,6 +314,7 @@ fn read_config(r: &mut Reader, leaf: Leaf) -> Result<CloudConfig> {
         n_candidates: r.option_u64()?,
         dirichlet: r.option_f64()?,
         lags: r.u64()? as usize,
+        any_row_only: version >= ANY_ROW_SINCE && read_flag(r)?,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use sapwood::bank::{Bank, MemberConfig, Predictive, Rows, TrivialKind};
+use sapwood::bank::{Bank, Horizon, MemberConfig, Predictive, Rows, TrivialKind};
 use sapwood::config::{Discard, Leaf, Task};
 use sapwood::snapshot;
 
@@ -131,9 +131,14 @@ pub fn bytes(bank: &Bank) -> Vec<u8> {
     snapshot::save(bank, b"meta")
 }
 
-/// Means and variances, or class probabilities, at the rows of a table.
+/// Means and variances, or class probabilities, at the rows of a table, each taken as the next row.
 pub fn predict(bank: &Bank, data: &Data) -> Vec<f64> {
-    let predictive = Predictive::new(std::sync::Arc::new(bank.clone()), data.rows()).expect("rows that may be asked about");
+    predict_for(bank, data, Horizon::NextRow)
+}
+
+/// The same for a horizon that the bank has an account of.
+pub fn predict_for(bank: &Bank, data: &Data, horizon: Horizon) -> Vec<f64> {
+    let predictive = Predictive::new(std::sync::Arc::new(bank.clone()), data.rows(), horizon).expect("rows that may be asked about");
     match bank.task() {
         Task::Regression => predictive.moments(1).expect("moments of a regression").to_vec(),
         Task::Classification => predictive.proba(1).expect("probabilities of a classification"),

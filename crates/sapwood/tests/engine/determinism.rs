@@ -1,6 +1,6 @@
 //! The same stream gives the same bytes, whatever the number of threads, the batches, the queries and the interruptions.
 
-use sapwood::bank::{Bank, MemberConfig, Predictive, Run, Wanted};
+use sapwood::bank::{Bank, Horizon, MemberConfig, Predictive, Run, Wanted};
 use sapwood::config::{CloudConfig, Division, Evidence, Leaf, Named, Prior, Task};
 use sapwood::snapshot;
 
@@ -118,7 +118,7 @@ fn any_number_of_threads() {
             let mut bank = mixed_bank(task, 3);
             bank.add_classes(5).ok();
             let ln_predictive = data.teach(&mut bank, 0..data.len(), n_threads);
-            let asked = Predictive::new(std::sync::Arc::new(bank.clone()), data.rows()).expect("rows of the right width");
+            let asked = Predictive::new(std::sync::Arc::new(bank.clone()), data.rows(), Horizon::NextRow).expect("rows of the right width");
             let answers = asked.ln_density(&data.y, n_threads).expect("targets of the right kind");
             (bytes(&bank), bits(&ln_predictive), bits(&answers))
         };
@@ -175,6 +175,7 @@ fn forecasting_then_learning_is_learning() {
                 x: data.rows().slice(0..n_learned),
                 y: &data.y[..n_learned],
                 weight: data.weight.as_ref().map(|w| &w[..n_learned]),
+                horizon: Horizon::NextRow,
             };
             let mut bank = mixed_bank(task, 6);
             bank.add_classes(5).ok();
@@ -210,7 +211,14 @@ fn forecasts_are_what_the_model_would_have_said() {
         let mut bank = mixed_bank(task, 8);
         bank.add_classes(5).ok();
         let mut step_by_step = bank.clone();
-        let run = Run { x_test: data.rows(), y_test: &data.y, x: data.rows(), y: &data.y, weight: data.weight.as_deref() };
+        let run = Run {
+            x_test: data.rows(),
+            y_test: &data.y,
+            x: data.rows(),
+            y: &data.y,
+            weight: data.weight.as_deref(),
+            horizon: Horizon::NextRow,
+        };
         let forecast = bank.forecast_then_learn(run, &Wanted::default(), 1, &mut || true).expect("a run that may be made");
         for row in 0..data.len() {
             let ask = Data { n_inputs: 2, x: data.row(row).to_vec(), y: vec![data.y[row]], weight: None };
@@ -238,7 +246,7 @@ fn forecast_densities_are_those_that_learning_returns() {
         let mut bank = mixed_bank(task, 8);
         bank.add_classes(5).ok();
         let learned = data.teach(&mut bank.clone(), 0..data.len(), 1);
-        let run = Run { x_test: data.rows(), y_test: &data.y, x: data.rows(), y: &data.y, weight: None };
+        let run = Run { x_test: data.rows(), y_test: &data.y, x: data.rows(), y: &data.y, weight: None, horizon: Horizon::NextRow };
         let forecast = bank.forecast_then_learn(run, &Wanted::default(), 1, &mut || true).expect("a run that may be made");
         let n_without_unit = if task == Task::Regression { 2 } else { 0 };
         for (row, (a, b)) in learned.iter().zip(&forecast.ln_density).enumerate().skip(n_without_unit) {
@@ -270,7 +278,7 @@ fn questions_change_nothing() {
                 member.split_use();
                 member.tree(0);
             }
-            asked.weights();
+            asked.weights(Horizon::NextRow).expect("weights of every bank");
             assert!(bytes(&asked) == before, "a question at row {row}, {}", task.name());
             assert!(bytes(&silent) == before, "questions before row {row}, {}", task.name());
         }
@@ -293,7 +301,14 @@ fn an_interrupted_batch_has_learned_whole_rows() {
         assert!(learned.len() < data.len() && learned.len().is_multiple_of(n_chunks));
         data.teach(&mut from_start, 0..learned.len(), 1);
         assert!(bytes(&learner) == bytes(&from_start), "{n_chunks} chunks, {n_threads} threads");
-        let run = Run { x_test: data.rows(), y_test: &data.y, x: data.rows(), y: &data.y, weight: data.weight.as_deref() };
+        let run = Run {
+            x_test: data.rows(),
+            y_test: &data.y,
+            x: data.rows(),
+            y: &data.y,
+            weight: data.weight.as_deref(),
+            horizon: Horizon::NextRow,
+        };
         let forecast = forecaster.forecast_then_learn(run, &Wanted::default(), n_threads, &mut go_on).expect("a run that may be made");
         assert_eq!(forecast.mean.len(), learned.len());
         assert!(bytes(&forecaster) == bytes(&from_start), "{n_chunks} chunks, {n_threads} threads");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sapwood::bank::{Bank, MemberConfig, Predictive};
+use sapwood::bank::{Bank, Horizon, MemberConfig, Predictive};
 use sapwood::config::{CloudConfig, Discard, Leaf, Prior, Task};
 use sapwood::snapshot;
 
@@ -12,7 +12,7 @@ const LEVELS: [f64; 5] = [0.001, 0.05, 0.5, 0.95, 0.999];
 
 /// All predictions of the bank for some rows are numbers in the valid range.
 fn check_answers(bank: &Bank, ask: &Data, name: &str) {
-    let predictive = Predictive::new(Arc::new(bank.clone()), ask.rows()).expect("rows that may be asked about");
+    let predictive = Predictive::new(Arc::new(bank.clone()), ask.rows(), Horizon::NextRow).expect("rows that may be asked about");
     let samples = predictive.sample(3, 1).expect("samples");
     // With less than one degree of freedom quantiles may overflow.
     assert!(samples.iter().all(|y| !y.is_nan()), "{name}: samples {samples:?}");
@@ -205,7 +205,7 @@ fn an_outlier_passes() {
     let config = CloudConfig { n_particles: 50, max_active: Some(50), ..CloudConfig::new(Leaf::Constant) };
     let bank = survive(&[config], &data, "an outlier that passes");
     let ask = random(1, 50, |_, x, _| 3.0 * x[0]);
-    let predictive = Predictive::new(Arc::new(bank), ask.rows()).expect("rows of the right width");
+    let predictive = Predictive::new(Arc::new(bank), ask.rows(), Horizon::NextRow).expect("rows of the right width");
     let mean = predictive.mean(1).expect("means");
     // The outlier left the pool 650 rows ago; the targets lie between -1 and 4.
     assert!(mean.iter().all(|m| m.abs() < 100.0), "{mean:?}");

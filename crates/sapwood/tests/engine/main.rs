@@ -3,6 +3,7 @@
 mod affine;
 mod common;
 mod determinism;
+mod horizons;
 mod hostile_data;
 mod leaf_sums;
 mod mixture;

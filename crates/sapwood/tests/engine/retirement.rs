@@ -18,7 +18,8 @@ fn priors(leaf: Leaf) -> &'static [Prior] {
 
 /// `ln` predictives of some targets.
 fn ln_densities(bank: &Bank, ask: &Data) -> Vec<f64> {
-    let predictive = sapwood::bank::Predictive::new(std::sync::Arc::new(bank.clone()), ask.rows()).expect("rows of the right width");
+    let predictive = sapwood::bank::Predictive::new(std::sync::Arc::new(bank.clone()), ask.rows(), sapwood::bank::Horizon::NextRow)
+        .expect("rows of the right width");
     predictive.ln_density(&ask.y, 1).expect("targets of the right kind")
 }
 

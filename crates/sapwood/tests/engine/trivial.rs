@@ -1,6 +1,6 @@
 //! Members without trees: their predictions, and their robustness.
 
-use sapwood::bank::{Bank, Predictive, Run, TrivialKind, Wanted};
+use sapwood::bank::{Bank, Horizon, Predictive, Run, TrivialKind, Wanted};
 use sapwood::config::{CloudConfig, Leaf, Task};
 
 use crate::common::{Data, Noise, assert_close, bank, trivial};
@@ -12,14 +12,14 @@ fn alone(kind: TrivialKind, n_inputs: usize, n_classes: usize) -> Bank {
 /// Mean and variance at one row.
 fn moments(bank: &Bank, x: &[f64]) -> (f64, f64) {
     let asked = Data { n_inputs: x.len(), x: x.to_vec(), y: vec![0.0], weight: None };
-    let predictive = Predictive::new(std::sync::Arc::new(bank.clone()), asked.rows()).expect("one row");
+    let predictive = Predictive::new(std::sync::Arc::new(bank.clone()), asked.rows(), Horizon::NextRow).expect("one row");
     let moments = predictive.moments(1).expect("moments of a regression");
     (moments[0], moments[1])
 }
 
 fn proba(bank: &Bank, x: &[f64]) -> Vec<f64> {
     let asked = Data { n_inputs: x.len(), x: x.to_vec(), y: vec![0.0], weight: None };
-    let predictive = Predictive::new(std::sync::Arc::new(bank.clone()), asked.rows()).expect("one row");
+    let predictive = Predictive::new(std::sync::Arc::new(bank.clone()), asked.rows(), Horizon::NextRow).expect("one row");
     predictive.proba(1).expect("probabilities of a classification")
 }
 
@@ -118,7 +118,14 @@ fn late_labels_are_not_foreseen() {
     });
     let mut bank = alone(TrivialKind::LastValue, 1, 0);
     let n_learned = data.len() - 2;
-    let run = Run { x_test: data.rows(), y_test: &data.y, x: data.rows().slice(0..n_learned), y: &data.y[..n_learned], weight: None };
+    let run = Run {
+        x_test: data.rows(),
+        y_test: &data.y,
+        x: data.rows().slice(0..n_learned),
+        y: &data.y[..n_learned],
+        weight: None,
+        horizon: Horizon::NextRow,
+    };
     let forecast = bank.forecast_then_learn(run, &Wanted::default(), 1, &mut || true).expect("a run that may be made");
     // The first three rows have no past; after that the last target learned is three rows old.
     for row in 3..data.len() {

@@ -37,6 +37,7 @@ mod regression;
 pub use classification::ClassificationMember;
 pub use regression::RegressionMember;
 
+use super::account::Horizon;
 use super::member_forecast::MemberForecast;
 use super::trivial::TrivialKind;
 use crate::cloud::ForecastScratch;
@@ -82,6 +83,19 @@ pub trait Member: Send {
     /// How many of the latest targets it sees after the inputs.
     fn lags(&self) -> usize {
         TrivialKind::LAGS
+    }
+
+    /// Whether it takes part in forecasts of a horizon.
+    fn forecasts(&self, horizon: Horizon) -> bool {
+        match horizon {
+            Horizon::NextRow => !self.any_row_only(),
+            Horizon::AnyRow => self.lags() == 0,
+        }
+    }
+
+    /// Whether it takes part in forecasts of any row alone, and not in those of the next.
+    fn any_row_only(&self) -> bool {
+        false
     }
 
     /// Learn one row `weight` times; returns `weight` times `ln` of its predictive density (or probability) before that.
@@ -149,6 +163,10 @@ impl<M: LeafModel> Member for Cloud<M> {
 
     fn lags(&self) -> usize {
         self.settings().config().lags
+    }
+
+    fn any_row_only(&self) -> bool {
+        self.settings().config().any_row_only
     }
 
     fn observe(&mut self, x: &[f64], y: f64, weight: f64) -> f64 {
