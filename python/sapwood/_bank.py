@@ -60,13 +60,17 @@ def compose(settings: Settings, task: Task, n_inputs: int, n_classes: int) -> li
         "dirichlet": None if settings.dirichlet is None else _number("dirichlet", settings.dirichlet),
     }
     members: list[MemberConfig] = []
+    any_row_only: list[MemberConfig] = []
     if _is_auto(settings.max_active):
         for cloud in recommended_clouds(leaf, task, n_inputs, n_classes, lagged=n_lags > 0):
             own = shared | stationary(settings, n_inputs) if cloud.stationary else shared
             lags = n_lags if cloud.lagged else 0
             if settings.n_particles is None:
                 own = own | {"n_particles": math.ceil(cloud.particles * own["n_particles"])}
-            members.append(MemberConfig(leaf=cloud.leaf, max_active=cloud.pool, lags=lags, **own))
+            config = MemberConfig(
+                leaf=cloud.leaf, max_active=cloud.pool, lags=lags, any_row_only=cloud.any_row_only, **own
+            )
+            (any_row_only if cloud.any_row_only else members).append(config)
         if n_lags > 0 and leaf == "auto":
             members += [MemberConfig.trivial(kind) for kind in trivial_members(task, n_classes)]
     else:
@@ -77,7 +81,9 @@ def compose(settings: Settings, task: Task, n_inputs: int, n_classes: int) -> li
             for lags in lags_of_a_pool
             for pool in pool_sizes(settings.max_active)
         ]
-    return members * _count("copies", settings.copies, at_least=1)
+    copies = _count("copies", settings.copies, at_least=1)
+    # Seeds go by position: with these at the end, forecasts of the next row are the same with and without them.
+    return members * copies + any_row_only * copies
 
 
 def recommended_clouds(leaf: Leaf | Auto, task: Task, n_inputs: int, n_classes: int, *, lagged: bool) -> list[Cloud]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
-from sapwood import _files, _input, _views
+from sapwood import _files, _input, _views, errors
 from sapwood._fitted import FittedState, fitted, is_fitted, native
 from sapwood._options import Task
 from sapwood._parameters import EstimatorParameters
@@ -40,9 +40,16 @@ class DynamicTreeEstimator(PlotMethods, EstimatorParameters, BaseEstimator):
                 return row
         return _input.further_inputs(X, self, encoder, state.target, grow=grow)
 
-    def _distribution(self, x: Floats) -> Any:
+    def _distribution(self, x: Floats, horizon: str = "any_row") -> Any:
         """Return the predictive distribution at inputs."""
         raise NotImplementedError
+
+    def _next_input(self, X: Any) -> Floats:
+        """Convert the X of the next row, of which there is one."""
+        x = self._further_inputs(X)
+        if len(x) != 1:
+            raise errors.make("next-row", n_rows=len(x))
+        return x
 
     # ---- inspection ----
 
@@ -88,7 +95,10 @@ class DynamicTreeEstimator(PlotMethods, EstimatorParameters, BaseEstimator):
 
     @property
     def bank_weights_(self) -> Floats:
-        """Weight of each cloud of the bank in the next prediction."""
+        """Weight of each member of the bank in a forecast of the next row, as `predict_next` makes it.
+
+        Members that see the last target take no part in `predict`, which weighs the others by an account of their own.
+        """
         return native(self).weights()
 
     @property

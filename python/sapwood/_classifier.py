@@ -144,11 +144,14 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
         return _input.target_column(y, n_rows, self)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable label at each row of X."""
+        """The most probable label at each row of X.
+
+        The rows may be any: no label is taken as known, and rows are answered alike alone and in company.
+        """
         return self.predict_dist(X).mode()
 
     def predict_proba(self, X: Any) -> Floats:
-        """Probability of each class at each row of X; one column per entry of ``classes_``."""
+        """Probability of each class at each row of X; one column per entry of ``classes_``. The rows may be any."""
         return self.predict_dist(X).proba()
 
     def predict_log_proba(self, X: Any) -> Floats:
@@ -156,12 +159,47 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
         return np.log(self.predict_proba(X))
 
     def predict_dist(self, X: Any) -> ClassDistribution:
-        """The predictive distribution at each row of X, evaluated lazily."""
-        return self._distribution(self._further_inputs(X))
+        """The predictive distribution at each row of X, evaluated lazily. No label is taken as known.
 
-    def _distribution(self, x: Floats) -> ClassDistribution:
+        A model with `lags` answers with the members that need none, weighted and calibrated for that. If there are
+        none, as in a single cloud, that is an :class:`~sapwood.errors.InputError`.
+        """
+        return self._distribution(self._further_inputs(X), "any_row")
+
+    def predict_next(self, X: Any) -> NDArray[Any]:
+        """The most probable label of the one row that follows the last row learned: see `predict_next_dist`."""
+        return self.predict_next_dist(X).mode()
+
+    def predict_next_proba(self, X: Any) -> Floats:
+        """Probability of each class at the one row that follows the last row learned: see `predict_next_dist`."""
+        return self.predict_next_dist(X).proba()
+
+    def predict_next_dist(self, X: Any) -> ClassDistribution:
+        """The predictive distribution at the row that follows the last row learned, whose label is thus known.
+
+        It is the forecast that `evaluate` makes. Without `lags` it is that of `predict_dist`.
+
+        Parameters
+        ----------
+        X : array or table of shape (1, n_columns)
+            One row.
+
+        Examples
+        --------
+        >>> from sapwood import DynamicTreeClassifier
+        >>> labels = ["rest", "rest", "work"] * 50
+        >>> model = DynamicTreeClassifier(lags=2, random_state=0).fit([[0.0]] * 150, labels)
+        >>> model.predict_next([[0.0]]).tolist()
+        ['rest']
+        >>> bool(model.predict_next_proba([[0.0]])[0, 0] > model.predict_proba([[0.0]])[0, 0])
+        True
+        """
+        return self._distribution(self._next_input(X), "next_row")
+
+    def _distribution(self, x: Floats, horizon: str = "any_row") -> ClassDistribution:
         state = fitted(self)
-        return ClassDistribution(state.model.predictive(x), state.book, n_threads=threads_from(self.n_jobs))
+        predictive = state.model.predictive(x, horizon=horizon)
+        return ClassDistribution(predictive, state.book, n_threads=threads_from(self.n_jobs))
 
     @property
     def active_(self) -> _views.ActivePool:

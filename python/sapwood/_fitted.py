@@ -122,9 +122,9 @@ def score_names(estimator: DynamicTreeEstimator) -> list[str]:
     return [f"score of {label}" for label in state.book.class_of_code[: state.model.n_scores]]
 
 
-def distribution_at(estimator: DynamicTreeEstimator, x: NDArray[np.float64]) -> Any:
+def distribution_at(estimator: DynamicTreeEstimator, x: NDArray[np.float64], *, horizon: str = "any_row") -> Any:
     """Return the predictive distribution at inputs, as opposed to rows of a table."""
-    return estimator._distribution(np.ascontiguousarray(x))
+    return estimator._distribution(np.ascontiguousarray(x), horizon)
 
 
 def learn_inputs(estimator: Any, inputs: Inputs, y: Any, weight: Any, **classes: Any) -> None:

@@ -48,7 +48,8 @@ class EstimatorParameters(CloudParameters):
 _SHARED = dedent("""\
     lags : int or "auto", default=0
         Number of past targets used as additional inputs, for streams where each label arrives before the next row is
-        predicted. Only some members of a bank use them. "auto": 1.
+        predicted. Only some members of a bank use them, and only in forecasts of the next row: `predict_next`,
+        `evaluate`, river's `predict_one`. `predict` answers for rows at any distance with the others. "auto": 1.
     copies : int, default=1
         Independent replicas of the bank.
     max_active : int, None, list or "auto", default="auto"

@@ -53,6 +53,8 @@ class Cloud:
         candidates for a split, and classes have a prior count of 1.
     particles : Fraction
         Its number of particles, as a multiple of the usual number.
+    any_row_only : bool
+        Whether it forecasts rows at any distance only: it stands there for clouds that see the last targets.
     """
 
     leaf: Leaf
@@ -60,6 +62,7 @@ class Cloud:
     lagged: bool = False
     stationary: bool = False
     particles: Fraction = Fraction(1)
+    any_row_only: bool = False
 
 
 def regression(*, lagged: bool) -> list[Cloud]:
@@ -70,7 +73,8 @@ def regression(*, lagged: bool) -> list[Cloud]:
     ]
     if not lagged:
         return [*lines, Cloud("constant", 3000)]
-    return [*lines, *(Cloud(leaf, pool, lagged=True) for leaf, pool in _LAGGED_NUMBERS)]
+    with_lags = (Cloud(leaf, pool, lagged=True) for leaf, pool in _LAGGED_NUMBERS)
+    return [*lines, *with_lags, Cloud("constant", 3000, any_row_only=True)]
 
 
 def classification(n_inputs: int, n_classes: int, *, lagged: bool) -> list[Cloud]:
@@ -83,6 +87,10 @@ def classification(n_inputs: int, n_classes: int, *, lagged: bool) -> list[Cloud
             Cloud("multinomial", 3000, lagged=lagged, particles=Fraction(1, 2)),
             *_gaussian_classes(n_inputs, n_classes),
         ]
+        if lagged:
+            clouds += [
+                Cloud("multinomial", pool, particles=Fraction(1, 2), any_row_only=True) for pool in (_LARGE_POOL, 3000)
+            ]
     else:
         clouds = [
             Cloud("multinomial", 100),

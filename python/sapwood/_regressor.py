@@ -115,13 +115,50 @@ class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
     @overload
     def predict(self, X: Any, return_std: bool) -> Floats | tuple[Floats, Floats]: ...
     def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
-        """The predictive mean at each row of X; with ``return_std=True``, also the predictive standard deviation."""
-        distribution = self.predict_dist(X)
-        return (distribution.mean(), distribution.std()) if return_std else distribution.mean()
+        """The predictive mean at each row of X; with ``return_std=True``, also the predictive standard deviation.
+
+        The rows may be any: no target is taken as known, and rows are answered alike alone and in company.
+        """
+        return _mean_and_std(self.predict_dist(X), return_std)
 
     def predict_dist(self, X: Any) -> PredictiveDistribution:
-        """The predictive distribution at each row of X, evaluated lazily."""
-        return self._distribution(self._further_inputs(X))
+        """The predictive distribution at each row of X, evaluated lazily. No target is taken as known.
 
-    def _distribution(self, x: Floats) -> PredictiveDistribution:
-        return PredictiveDistribution(native(self).predictive(x), n_threads=threads_from(self.n_jobs))
+        A model with `lags` answers with the members that need none, weighted and calibrated for that. If there are
+        none, as in a single cloud, that is an :class:`~sapwood.errors.InputError`.
+        """
+        return self._distribution(self._further_inputs(X), "any_row")
+
+    def predict_next(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+        """What `predict` returns, for the one row that follows the last row learned: see `predict_next_dist`."""
+        return _mean_and_std(self.predict_next_dist(X), return_std)
+
+    def predict_next_dist(self, X: Any) -> PredictiveDistribution:
+        """The predictive distribution at the row that follows the last row learned, whose target is thus known.
+
+        It is the forecast that `evaluate` makes. Without `lags` it is that of `predict_dist`.
+
+        Parameters
+        ----------
+        X : array or table of shape (1, n_columns)
+            One row.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sapwood import DynamicTreeRegressor
+        >>> walk = np.cumsum(np.random.default_rng(0).normal(size=500))
+        >>> model = DynamicTreeRegressor(lags=1, random_state=0).fit(np.zeros((500, 1)), walk)
+        >>> next_one, any_one = model.predict_next_dist([[0.0]]), model.predict_dist([[0.0]])
+        >>> bool(abs(next_one.mean()[0] - walk[-1]) < 1), bool(next_one.std()[0] < any_one.std()[0])
+        (True, True)
+        """
+        return self._distribution(self._next_input(X), "next_row")
+
+    def _distribution(self, x: Floats, horizon: str = "any_row") -> PredictiveDistribution:
+        predictive = native(self).predictive(x, horizon=horizon)
+        return PredictiveDistribution(predictive, n_threads=threads_from(self.n_jobs))
+
+
+def _mean_and_std(distribution: PredictiveDistribution, return_std: bool) -> Floats | tuple[Floats, Floats]:
+    return (distribution.mean(), distribution.std()) if return_std else distribution.mean()

@@ -133,7 +133,8 @@ def in_words(config: MemberConfig) -> str:
         return config.kind.replace("_", " ")
     pool = "every row" if config.max_active is None else f"pool {config.max_active}"
     lags = {0: "", 1: ", 1 lag"}.get(config.lags, f", {config.lags} lags")
-    return f"{config.leaf} leaves, {pool}{lags}"
+    only = ", any row only" if config.any_row_only else ""
+    return f"{config.leaf} leaves, {pool}{lags}{only}"
 
 
 def forgetting_posterior(model: Model) -> ForgettingPosterior:

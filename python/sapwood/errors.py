@@ -140,6 +140,12 @@ _PYTHON_ENTRIES = (
         "bad-level", InputError, "{name} is {value}; it must lie between 0 and 1, and be a number or 1-dimensional."
     ),
     CatalogueEntry("sample-size", InputError, "n is {value!r}; it must be a whole number, 0 or more."),
+    CatalogueEntry(
+        "next-row",
+        InputError,
+        "X has {n_rows} rows; there is one next row, for which the last targets are known. Give that row alone, or use "
+        "predict or predict_dist for rows at any distance.",
+    ),
     CatalogueEntry("unknown-option", ConfigError, "{name}={value!r} is not allowed; choose one of {allowed}."),
     CatalogueEntry("out-of-range", ConfigError, "{name}={value!r} is not allowed; it must be {allowed}."),
     CatalogueEntry(

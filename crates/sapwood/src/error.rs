@@ -69,8 +69,9 @@ pub enum Error {
     )]
     Forked,
     #[error(
-        "every member of this model needs the last target as an input (lags), which is known for one row only: the one after the last row \
-         learned. Ask for that row with predict_next_dist, or give the model members without lags, with max_active=\"auto\" or a list."
+        "every member of this model needs the last target as an input (lags), and that is known only for the row after the last one learned: \
+         not for rows at any distance, nor where labels are late. For that one row use predict_next or predict_next_dist; otherwise set \
+         lags=0, or give the model members without lags, with max_active=\"auto\" or a list."
     )]
     NeedsLastTarget,
     #[error("x has {given} rows to learn; that is more than the {n_test} rows to forecast.")]

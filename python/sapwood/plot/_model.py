@@ -32,9 +32,13 @@ def is_regression(estimator: Any) -> bool:
 
 
 def distribution_at(estimator: Any, rows: Floats) -> Any:
-    """Return the predictive distribution at an array of rows, even if the model knows its columns by name."""
-    native(estimator)  # raises if it is not an estimator of ours
-    return _fitted.distribution_at(estimator, rows)
+    """Return the predictive distribution at an array of rows, even if the model knows its columns by name.
+
+    A model that needs the last target for every forecast is asked about the next row.
+    """
+    model = native(estimator)
+    needs_last = all(model.member_config(member).lags > 0 for member in range(model.n_members))
+    return _fitted.distribution_at(estimator, rows, horizon="next_row" if needs_last else "any_row")
 
 
 def input_names(estimator: Any, feature_names: Sequence[str] | None = None) -> list[str]:
@@ -69,7 +73,7 @@ def member_names(estimator: Any) -> list[str]:
     configs = [model.member_config(member) for member in range(model.n_members)]
     leaves_differ = len({config.leaf for config in configs}) > 1
     names = [
-        ", ".join([config.leaf] * leaves_differ + [_pool(config)] + _lags(config))
+        ", ".join([config.leaf] * leaves_differ + [_pool(config)] + _lags(config) + ["any row only"] * config.any_row_only)
         if config.kind == "cloud"
         else in_words(config)
         for config in configs

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sapwood::bank::{Bank, Horizon, MemberConfig, Predictive, Run, Wanted};
-use sapwood::config::{CloudConfig, Leaf, Task};
+use sapwood::config::{CloudConfig, Leaf, Named, Task};
 use sapwood::error::Error;
 use sapwood::snapshot;
 

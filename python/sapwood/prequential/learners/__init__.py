@@ -26,8 +26,12 @@ def task_of(model: Any) -> Task:
     return _fitted.task_of(model) if isinstance(model, DynamicTreeEstimator) else foreign_task(model)
 
 
-def learner_for(model: Any, task: Task, feature_names: list[str], *, crps: bool) -> Learner:
-    """Return the adapter for a model; `crps` says whether to compute the CRPS, which takes most of the time."""
+def learner_for(model: Any, task: Task, feature_names: list[str], *, crps: bool, late: bool) -> Learner:
+    """Return the adapter for a model.
+
+    `crps` says whether to compute the CRPS, which takes most of the time, `late` whether a row may be forecast before
+    the label of the row before it is known.
+    """
     if isinstance(model, DynamicTreeEstimator):
-        return EngineLearner(model, crps=crps)
+        return EngineLearner(model, crps=crps, late=late)
     return RiverLearner(model, task, feature_names) if hasattr(model, "learn_one") else PartialFitLearner(model, task)

@@ -21,12 +21,16 @@ LEVELS = np.array([0.05, 0.95])
 
 
 class EngineLearner:
-    """A Sapwood estimator. It learns in place and is valid after every call, even an interrupted one."""
+    """A Sapwood estimator. It learns in place and is valid after every call, even an interrupted one.
 
-    def __init__(self, estimator: DynamicTreeEstimator, *, crps: bool) -> None:
+    If labels are `late`, forecasts take no target as known: the last to arrive is not that of the row before.
+    """
+
+    def __init__(self, estimator: DynamicTreeEstimator, *, crps: bool, late: bool) -> None:
         self.task: Task = task_of(estimator)
         self._estimator = estimator
         self._crps = crps
+        self._horizon = "any_row" if late else "next_row"
         self._n_threads = threads_from(estimator.n_jobs)
         self._book = fitted(estimator).book if is_fitted(estimator) else LabelBook.empty()
 
@@ -53,10 +57,12 @@ class EngineLearner:
 
     def forecast_then_learn(self, x_test: Floats, y_test: Floats, x: Floats, y: Floats) -> LearnerForecast:
         if self.task == "classification":
-            raw = self._model.forecast_then_learn(x_test, y_test, x, y, n_threads=self._n_threads)
+            raw = self._model.forecast_then_learn(
+                x_test, y_test, x, y, horizon=self._horizon, n_threads=self._n_threads
+            )
             return LearnerForecast(ClassForecast.from_core(raw, y_test))
         raw = self._model.forecast_then_learn(
-            x_test, y_test, x, y, levels=LEVELS, pit=True, crps=self._crps, n_threads=self._n_threads
+            x_test, y_test, x, y, levels=LEVELS, pit=True, crps=self._crps, horizon=self._horizon, n_threads=self._n_threads
         )
         quantiles = raw.quantiles
         forecast = RegressionForecast(
