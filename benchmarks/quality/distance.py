@@ -1,7 +1,8 @@
 """Forecasts of rows at any distance: a model is saved, and predicts the 500 rows that follow without a single target.
 
-    python -m benchmarks.quality.distance             run, store the results, and write docs/benchmarks.md
+    python -m benchmarks.quality.distance             run and store the results
     python -m benchmarks.quality.distance bike_hour   one stream only
+    python -m benchmarks.quality page                 write them into docs/benchmarks.md
 
 The command line does the work, with its defaults: ``sapwood learn --save`` on 5,000 rows, then ``sapwood predict``.
 Beside it stand the same with ``--lags 0``, and what the saved model says if the last target learned is taken for the
@@ -51,7 +52,9 @@ def run(stream: str, origin: int) -> list[Result]:
         _write(folder / "ahead.csv", header[:-1], [row[:-1] for row in ahead])
         results = []
         for lags in ("auto", "0"):
-            _sapwood(folder, "learn", "learned.csv", "--target", header[-1], "--save", "m.sap", "--lags", lags, "--quiet")
+            _sapwood(
+                folder, "learn", "learned.csv", "--target", header[-1], "--save", "m.sap", "--lags", lags, "--quiet"
+            )
             _sapwood(folder, "predict", "m.sap", "ahead.csv", "--predictions", "p.csv", "--quantiles", "0.05,0.95")
             with open(folder / "p.csv", newline="") as file:
                 said = [[float(row[name]) for name in ("mean", "q0.05", "q0.95")] for row in csv.DictReader(file)]
@@ -101,7 +104,7 @@ def table() -> list[str]:
     results = json.loads(RESULTS.read_text(encoding="utf-8"))["results"]
     by_origin = {(r["stream"], r["origin"], r["forecast"]): r for r in results}
     lines = [
-        "| stream | rows learned | cover, `predict` | `lags=0` | stale target | RMSE, `predict` | `lags=0` | stale target |",
+        "| stream | rows learned | cover, `predict` | `lags=0` | stale target | RMSE, `predict` | `lags=0` | stale |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for stream, origin in dict.fromkeys((r["stream"], r["origin"]) for r in results):
@@ -127,7 +130,4 @@ def main(streams: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    from benchmarks.quality import page
-
     main(sys.argv[1:] or list(ORIGINS))
-    print(f"wrote {page.write()}")

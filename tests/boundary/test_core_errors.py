@@ -100,6 +100,7 @@ TRIGGERS: dict[str, Callable[[], object]] = {
     "forked": use_in_forked_child,
     "wrong-task": lambda: classification().predictive(ONE).quantile(np.array([0.5])),
     "fewer-classes": lambda: classification().add_classes(2),
+    "needs-last-target": lambda: regression(lags=1).predictive(ONE),
     "more-learned-than-forecast": lambda: regression().forecast_then_learn(
         ONE, np.zeros(1), np.zeros((2, 2)), np.zeros(2)
     ),

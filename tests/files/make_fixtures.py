@@ -53,10 +53,11 @@ def models() -> dict[str, Any]:
 
 
 def answers(model: Any, X: np.ndarray) -> list[Any]:
-    """What a model says at `X`: numbers that every later version must still give."""
+    """What a model says of each row of `X` as the next one: numbers that every later version must still give."""
+    rows = [X[ix : ix + 1] for ix in range(len(X))]
     if isinstance(model, DynamicTreeClassifier):
-        return model.predict_proba(X).tolist()
-    return model.predict_dist(X).ppf([0.05, 0.5, 0.95]).tolist()
+        return [model.predict_next_proba(row)[0].tolist() for row in rows]
+    return [model.predict_next_dist(row).ppf([0.05, 0.5, 0.95])[0].tolist() for row in rows]
 
 
 def main(folder: Path) -> None:

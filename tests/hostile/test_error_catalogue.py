@@ -59,6 +59,7 @@ TRIGGERS: dict[str, Callable[[], object]] = {
     "density-shape": lambda: regressor().predict_dist([[1.0, 2.0]]).logpdf([1.0, 2.0]),
     "bad-level": lambda: regressor().predict_dist([[1.0, 2.0]]).interval(1.5),
     "sample-size": lambda: regressor().predict_dist([[1.0, 2.0]]).sample(-1),
+    "next-row": lambda: regressor().predict_next([[1.0, 2.0], [3.0, 4.0]]),
     "unknown-option": lambda: DynamicTreeRegressor(leaf="oak").fit([[1.0]], [1.0]),
     "out-of-range": lambda: DynamicTreeRegressor(copies=0).fit([[1.0]], [1.0]),
     "file-description": lambda: load_described_by(b"{}"),

@@ -177,7 +177,8 @@ def learn(
         str,
         typer.Option(
             metavar="COUNT",
-            help="Number of past targets used as inputs; auto: 1, or 0 if labels arrive late.",
+            help="How many of the last targets the model sees in forecasts of the next row; auto: 1, or 0 where labels "
+            "are late. `sapwood predict` uses none.",
             rich_help_panel=_MODEL,
         ),
     ] = "auto",

@@ -91,6 +91,9 @@ def predict(
 ) -> None:
     """Predict a stream with a saved model, which learns nothing from it.
 
+    The rows may lie at any distance from those learned, and are answered alike alone and in company: no target is taken
+    as known, so the members of the model that need the last one (--lags of learn) take no part.
+
     Regression gives mean, standard deviation and quantiles of every row; classification the most probable class and
     the probability of each. The column "row" counts the rows of the source from 0. The rows of a feed (a pipe, or a
     file with --follow) are predicted as they arrive.

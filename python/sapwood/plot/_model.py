@@ -72,12 +72,7 @@ def member_names(estimator: Any) -> list[str]:
     model = native(estimator)
     configs = [model.member_config(member) for member in range(model.n_members)]
     leaves_differ = len({config.leaf for config in configs}) > 1
-    names = [
-        ", ".join([config.leaf] * leaves_differ + [_pool(config)] + _lags(config) + ["any row only"] * config.any_row_only)
-        if config.kind == "cloud"
-        else in_words(config)
-        for config in configs
-    ]
+    names = [_cloud_name(config, leaves_differ) if config.kind == "cloud" else in_words(config) for config in configs]
     copies = {name: names.count(name) for name in names}
     seen: dict[str, int] = {}
     for ix, name in enumerate(names):
@@ -85,6 +80,11 @@ def member_names(estimator: Any) -> list[str]:
             seen[name] = seen.get(name, 0) + 1
             names[ix] = f"{name} (copy {seen[name]})"
     return names
+
+
+def _cloud_name(config: MemberConfig, leaves_differ: bool) -> str:
+    leaf, only = [str(config.leaf)] if leaves_differ else [], ["any row only"] if config.any_row_only else []
+    return ", ".join([*leaf, _pool(config), *_lags(config), *only])
 
 
 def _pool(config: MemberConfig) -> str:

@@ -238,7 +238,9 @@ def open_run(model: Any, settings: Settings, stop: StopRequest) -> Iterator[Run]
                     raise StateError("checkpoint.late is null, but there is a source of labels")
                 late = LateLabels(settings.labels, settings.task, before)
             cleanup.callback(late.close)
-        learner = learner_for(model, settings.task, source.feature_names, crps=settings.scores.need_crps, late=settings.labels.are_late)
+        learner = learner_for(
+            model, settings.task, source.feature_names, crps=settings.scores.need_crps, late=settings.labels.are_late
+        )
         if checkpoint is None:
             wait = settings.labels.wait
             feed = RowFeed(source, settings.task, settings.labels.delay, late, _labels_of(model), wait=wait)

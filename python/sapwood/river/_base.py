@@ -192,6 +192,11 @@ class DynamicTree(CloudParameters, base.Estimator):
 
     # ---- river ----
 
+    def _unit_test_skips(self) -> set[str]:
+        # With lags, predict_one takes the last target as that of the row before; the rows of a table have no such row.
+        skips: set[str] = super()._unit_test_skips()
+        return skips if self.lags == 0 else skips | {"check_predict_many_matches_predict_one"}
+
     @property
     def _mutable_attributes(self) -> set[str]:
         return {"new_features"}

@@ -99,10 +99,14 @@ class DynamicTreeClassifier(DynamicTree, base.MiniBatchClassifier):
             self._keep_learned(code_of)
 
     def predict_proba_one(self, x: dict[Hashable, Any], **kwargs: Any) -> dict[Any, float]:
-        """Probability of each label seen so far; empty before anything is learned."""
+        """Probability of each label seen so far, at the next row to be learned; empty before anything is learned.
+
+        With `lags`, the last label learned is taken for that of the row before: where labels are late, leave
+        ``lags=0``, the default.
+        """
         if self._estimator is None:
             return {}
-        proba = self._proba(self._columns.row(x))[0]
+        proba = self._proba(self._columns.row(x), "next_row")[0]
         return dict(zip(self._code_of, proba.tolist(), strict=True))
 
     def learn_many(self, X: pd.DataFrame, y: pd.Series, w: float | pd.Series = 1.0) -> None:
@@ -115,12 +119,15 @@ class DynamicTreeClassifier(DynamicTree, base.MiniBatchClassifier):
             self._keep_learned(code_of)
 
     def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Probability of each label seen so far, one column per label, for each row of a table."""
+        """Probability of each label seen so far, one column per label, for each row of a table.
+
+        No label is taken as known.
+        """
         import pandas as pd
 
         if self._estimator is None:
             return pd.DataFrame(index=X.index)
-        proba = self._proba(self._columns.rows(X))
+        proba = self._proba(self._columns.rows(X), "any_row")
         return pd.DataFrame(proba, index=X.index, columns=pd.Index(list(self._code_of)))
 
     def predict_many(self, X: pd.DataFrame) -> pd.Series:
@@ -132,9 +139,9 @@ class DynamicTreeClassifier(DynamicTree, base.MiniBatchClassifier):
         best = proba.to_numpy().argmax(axis=1) if self.labels else np.zeros(len(X), dtype=np.intp)
         return pd.Series([labels[ix] for ix in best], index=X.index, dtype=None if self.labels else object)
 
-    def _proba(self, rows: Floats) -> Floats:
+    def _proba(self, rows: Floats, horizon: str) -> Floats:
         # Rounding may push a probability above 1, and some of river's metrics take the logarithm of 1 - p.
-        proba: Floats = np.minimum(distribution_at(self._estimator, rows).proba(), 1.0)
+        proba: Floats = np.minimum(distribution_at(self._estimator, rows, horizon=horizon).proba(), 1.0)
         return proba
 
     def _refit(self, estimator: Any, inputs: Inputs, y: NDArray[Any], weight: Floats) -> None:

@@ -61,10 +61,14 @@ class DynamicTreeRegressor(DynamicTree, base.MiniBatchRegressor):
         self._learn_row(x, np.array([y]), weights(w, 1))
 
     def predict_one(self, x: dict[Hashable, Any]) -> float:
-        """Expected target at x; 0.0 before anything is learned."""
+        """Expected target at x, the next row to be learned; 0.0 before anything is learned.
+
+        With `lags`, the last target learned is taken for that of the row before: where labels are late, leave
+        ``lags=0``, the default.
+        """
         if self._estimator is None:
             return 0.0
-        return float(distribution_at(self._estimator, self._columns.row(x)).mean()[0])
+        return float(distribution_at(self._estimator, self._columns.row(x), horizon="next_row").mean()[0])
 
     def learn_many(self, X: pd.DataFrame, y: pd.Series, w: float | pd.Series = 1.0) -> None:
         """Learn the rows of a table in order, with the same result as `learn_one` for each."""
@@ -73,7 +77,7 @@ class DynamicTreeRegressor(DynamicTree, base.MiniBatchRegressor):
         self._learn_table(X, target, weights(w, len(X)))
 
     def predict_many(self, X: pd.DataFrame) -> pd.Series:
-        """Expected target at each row of a table; 0.0 before anything is learned."""
+        """Expected target at each row of a table; 0.0 before anything is learned. No target is taken as known."""
         import pandas as pd
 
         if self._estimator is None:

@@ -14,8 +14,8 @@ pub(crate) enum Members {
 
 impl Members {
     pub fn new(task: Task, n_inputs: usize, n_classes: usize, configs: &[MemberConfig], seed: u64) -> Result<Self> {
-        // Each member has its own seed, so that replicas differ.
-        let seeded = configs.iter().zip(0..).map(|(config, ix)| (config, Stream::new(seed, ix, 0, Purpose::Member).seed()));
+        let seeds = seed_numbers(configs).into_iter().map(|number| Stream::new(seed, number, 0, Purpose::Member).seed());
+        let seeded = configs.iter().zip(seeds);
         Ok(match task {
             Task::Regression => {
                 Self::Regression(seeded.map(|(config, seed)| RegressionMember::new(config, n_inputs, seed)).collect::<Result<_>>()?)
@@ -80,4 +80,20 @@ impl Members {
     pub fn max_lags(&self) -> usize {
         self.iter().map(|member| member.lags()).max().unwrap_or(0)
     }
+}
+
+/// The number of each member's seed: its position, so that replicas differ. A member for any row only takes the first number that no member
+/// without lags has. So the members without lags are those of a bank of them alone, if that has them in this order.
+fn seed_numbers(configs: &[MemberConfig]) -> Vec<u64> {
+    let mut taken: Vec<u64> =
+        configs.iter().zip(0..).filter(|(config, _)| config.lags() == 0 && !config.any_row_only()).map(|(_, ix)| ix).collect();
+    let mut number_of = |(config, ix): (&MemberConfig, u64)| {
+        if !config.any_row_only() {
+            return ix;
+        }
+        let first = (0..).find(|number| !taken.contains(number)).expect("numbers do not run out");
+        taken.push(first);
+        first
+    };
+    configs.iter().zip(0..).map(&mut number_of).collect()
 }

@@ -140,7 +140,11 @@ fn members_for_any_row_only_leave_the_next_row_alone() {
         assert!(same_bits(&predict(&plain, &data), &predict(&extended, &data)));
         assert_eq!(plain.ln_evidence(), extended.ln_evidence());
         assert_eq!(with.weights.chunks(extended.n_members()).map(|row| row[more.len() - 1]).sum::<f64>(), 0.0);
-        assert!(!same_bits(&predict_for(&plain, &data, Horizon::AnyRow), &predict_for(&extended, &data, Horizon::AnyRow)));
+        // Together with the members without lags it is a bank as if there were no others.
+        let joined: Vec<MemberConfig> = without_lags(leaf).into_iter().chain([cloud(leaf, 50, 0).into()]).collect();
+        let mut joined = bank(2, N_CLASSES, &joined, 6);
+        forecast(&mut joined);
+        assert!(same_bits(&predict_for(&extended, &data, Horizon::AnyRow), &predict(&joined, &data)));
         assert!(extended.weights(Horizon::AnyRow).expect("members without lags")[more.len() - 1] > 0.0);
         let (loaded, _) = snapshot::load(&bytes(&extended)).expect("a file that was just written");
         assert!(bytes(&loaded) == bytes(&extended));

@@ -62,7 +62,15 @@ class EngineLearner:
             )
             return LearnerForecast(ClassForecast.from_core(raw, y_test))
         raw = self._model.forecast_then_learn(
-            x_test, y_test, x, y, levels=LEVELS, pit=True, crps=self._crps, horizon=self._horizon, n_threads=self._n_threads
+            x_test,
+            y_test,
+            x,
+            y,
+            levels=LEVELS,
+            pit=True,
+            crps=self._crps,
+            horizon=self._horizon,
+            n_threads=self._n_threads,
         )
         quantiles = raw.quantiles
         forecast = RegressionForecast(

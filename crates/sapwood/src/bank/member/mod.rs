@@ -63,6 +63,21 @@ impl MemberConfig {
     }
 }
 
+impl MemberConfig {
+    /// How many of the latest targets such a member sees.
+    pub fn lags(&self) -> usize {
+        match self {
+            Self::Cloud(config) => config.lags,
+            Self::Trivial(_) => TrivialKind::LAGS,
+        }
+    }
+
+    /// Whether it takes part in forecasts of any row alone.
+    pub fn any_row_only(&self) -> bool {
+        matches!(self, Self::Cloud(config) if config.any_row_only)
+    }
+}
+
 impl From<CloudConfig> for MemberConfig {
     fn from(config: CloudConfig) -> Self {
         Self::Cloud(config)
