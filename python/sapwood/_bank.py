@@ -76,11 +76,13 @@ def compose(settings: Settings, task: Task, n_inputs: int, n_classes: int) -> li
     else:
         plain = _PLAIN_LEAF[task] if leaf == "auto" else leaf
         lags_of_a_pool = [0, n_lags] if is_bank and n_lags > 0 else [n_lags]
+        pools = pool_sizes(settings.max_active)
         members += [
-            MemberConfig(leaf=plain, max_active=pool, lags=lags, **shared)
-            for lags in lags_of_a_pool
-            for pool in pool_sizes(settings.max_active)
+            MemberConfig(leaf=plain, max_active=pool, lags=lags, **shared) for lags in lags_of_a_pool for pool in pools
         ]
+        if n_lags > 0 and not is_bank:
+            # Without the last target a cloud alone could not forecast; its twin stands in for it there.
+            any_row_only.append(MemberConfig(leaf=plain, max_active=pools[0], any_row_only=True, **shared))
     copies = _count("copies", settings.copies, at_least=1)
     # Seeds go by position: with these at the end, forecasts of the next row are the same with and without them.
     return members * copies + any_row_only * copies

@@ -1,12 +1,11 @@
 """The native engine. Arrays in, arrays out; every array is float64 and C-contiguous unless said otherwise."""
 
-from typing import TypeAlias, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Horizon: TypeAlias = str  # "next_row" or "any_row"
 
 __version__: str
 
@@ -122,13 +121,13 @@ class Model:
         levels: Floats | None = None,  # quantile levels wanted
         pit: bool = False,
         crps: bool = False,
-        horizon: Horizon = "next_row",
+        horizon: str = "next_row",  # or "any_row": forecasts take no target as known
         n_threads: int = 1,
     ) -> Forecast:
         """For every i: forecast x_test[i], then learn (x[i], y[i]). The prequential loop is x_test = x, y_test = y.
         x may have fewer rows than x_test, or none: the first rows of x_test are then only forecast (late labels):
         row i of x_test is followed by learning row i - (len(x_test) - len(x)) of x, if that is >= 0."""
-    def predictive(self, x: Floats, *, horizon: Horizon = "any_row") -> Predictive:
+    def predictive(self, x: Floats, *, horizon: str = "any_row") -> Predictive:
         """The predictive distribution at each row, as of now: learning more does not change it. Cheap until asked.
         "any_row": by the members without lags; "next_row": by all, each row taken as the one after the last learned."""
     def add_classes(self, n_classes: int) -> None: ...
@@ -139,7 +138,7 @@ class Model:
     @property
     def sharpness(self) -> float:
         """By how much the average of the members is sharpened in a forecast of the next row."""
-    def weights(self, *, horizon: Horizon = "next_row") -> Floats:
+    def weights(self, *, horizon: str = "next_row") -> Floats:
         """Weight of each member in a forecast; 0 for members that take no part in it."""
     def active(self, member: int) -> ActivePool: ...
     def forgetting(self, member: int) -> tuple[Floats, Floats]:

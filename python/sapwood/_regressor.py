@@ -124,8 +124,7 @@ class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
     def predict_dist(self, X: Any) -> PredictiveDistribution:
         """The predictive distribution at each row of X, evaluated lazily. No target is taken as known.
 
-        A model with `lags` answers with the members that need none, weighted and calibrated for that. If there are
-        none, as in a single cloud, that is an :class:`~sapwood.errors.InputError`.
+        A model with `lags` answers with the members that need none, weighted and calibrated for that.
         """
         return self._distribution(self._further_inputs(X), "any_row")
 

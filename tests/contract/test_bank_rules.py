@@ -65,8 +65,10 @@ def test_members_that_see_the_last_target_come_with_the_lags():
     lines = [member for member in plain if member[0] == "linear"]
     assert lagged[: len(lines)] == lines
     assert {lags for _, _, lags, _ in plain} == {0}
-    assert {lags for _, _, lags, _ in lagged[len(lines) : -2]} == {1}
-    assert lagged[-2:] == ["last_value", "least_squares"]
+    assert {lags for _, _, lags, _ in lagged[len(lines) : -3]} == {1}
+    assert lagged[-3:-1] == ["last_value", "least_squares"]
+    # The constant leaves all see the last target, but for one cloud that forecasts any row only.
+    assert lagged[-1] == plain[-1] == ("constant", 3000, 0, 30)
 
 
 def test_a_steady_cloud_leaves_what_the_user_decided():
@@ -112,9 +114,9 @@ def test_lags(lags, count):
     [
         ({}, 6),
         ({"copies": 3}, 18),
-        ({"lags": 1}, 10),
+        ({"lags": 1}, 11),
         ({"max_active": 50}, 1),
-        ({"max_active": 50, "lags": 1}, 1),
+        ({"max_active": 50, "lags": 1}, 2),
         ({"max_active": None}, 1),
         ({"max_active": [10, 20, 30]}, 3),
         ({"max_active": [10, 20, 30], "lags": 1}, 6),

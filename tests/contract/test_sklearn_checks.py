@@ -13,7 +13,7 @@ from sapwood import DynamicTreeClassifier, DynamicTreeRegressor
 ESTIMATORS = [
     DynamicTreeRegressor(),
     DynamicTreeRegressor(leaf="constant", max_active=None, n_particles=100),
-    DynamicTreeRegressor(max_active=[50], n_particles=100, discard="random", lags=1),
+    DynamicTreeRegressor(max_active=50, n_particles=100, discard="random", lags=1),
     DynamicTreeClassifier(),
     DynamicTreeClassifier(max_active=50, n_particles=100, discard="entropy", copies=2),
 ]

@@ -16,7 +16,7 @@ from sapwood.river import DynamicTreeClassifier, DynamicTreeRegressor
 MODELS = {
     "regressor": DynamicTreeRegressor(n_particles=30),
     "regressor with lags, random discard": DynamicTreeRegressor(
-        n_particles=30, max_active=[40], discard="random", lags=1, seed=3
+        n_particles=30, max_active=40, discard="random", lags=1, seed=3
     ),
     "classifier": DynamicTreeClassifier(n_particles=30),
     "classifier that ignores new features": DynamicTreeClassifier(n_particles=30, new_features="ignore", seed=3),
