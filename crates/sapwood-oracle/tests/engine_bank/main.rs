@@ -1,9 +1,9 @@
-//! Banks against their account kept slowly: weights at two levels, calibration, lags, members without trees, rows of other weight.
+//! Banks against their accounts kept slowly: weights at two levels, calibration, lags, members without trees, rows of other weight.
 //!
 //! The clouds in these banks have one particle that never grows, so that every forecast has one right answer. Everything is compared to
 //! rounding.
 
-use sapwood::bank::{Bank, Forecast, MemberConfig, Rows, Run, TrivialKind, Wanted};
+use sapwood::bank::{Bank, Forecast, Horizon, MemberConfig, Rows, Run, TrivialKind, Wanted};
 use sapwood::config::{CloudConfig, Leaf, Task};
 use sapwood_oracle::product::bank::{self, Calibration, Mixing, Mixture};
 use sapwood_oracle::product::members::{LastLabel, LastValue, LeastSquares, NumberMember};
@@ -51,9 +51,9 @@ impl Stream {
         stream
     }
 
-    fn forecasts(&self, bank: &mut Bank) -> Forecast {
+    fn forecasts(&self, bank: &mut Bank, horizon: Horizon) -> Forecast {
         let x = Rows::new(&self.x, N_INPUTS);
-        let run = Run { x_test: x, y_test: &self.y, x, y: &self.y, weight: Some(&self.weight) };
+        let run = Run { x_test: x, y_test: &self.y, x, y: &self.y, weight: Some(&self.weight), horizon };
         bank.forecast_then_learn(run, &Wanted::default(), 1, &mut || true).expect("a run that may be made")
     }
 }
@@ -86,14 +86,19 @@ fn a_bank_of_numbers_is_its_slow_account() {
         100 => 400.0,
         _ => 7.0 + 0.15 * at as f64 + 3.0 * x[0] + 2.0 * (rng.uniform() + rng.uniform() - 1.0),
     });
-    let members: [MemberConfig; 4] =
-        [TrivialKind::LastValue.into(), TrivialKind::LeastSquares.into(), stump(Leaf::Constant, 0), stump(Leaf::Linear, 1)];
+    // Forecasts of the next row are made by all but the last, those of any row by the two without lags.
+    let apart = CloudConfig { n_particles: 1, min_leaf: Some(NEVER), any_row_only: true, ..CloudConfig::new(Leaf::Linear) };
+    let members: [MemberConfig; 5] =
+        [TrivialKind::LastValue.into(), TrivialKind::LeastSquares.into(), stump(Leaf::Constant, 0), stump(Leaf::Linear, 1), apart.into()];
     let mut engine = Bank::new(Task::Regression, N_INPUTS, 0, &members, 3).expect("a valid bank");
-    let forecast = stream.forecasts(&mut engine);
+    let of_any = stream.forecasts(&mut engine.clone(), Horizon::AnyRow);
+    let forecast = stream.forecasts(&mut engine, Horizon::NextRow);
 
     let (mut mixing, mut calibration) = (Mixing::new(4), Calibration::default());
+    let (mut mixing_of_any, mut calibration_of_any) = (Mixing::new(2), Calibration::default());
     let (mut last_value, mut least_squares) = (LastValue::default(), LeastSquares::new(N_INPUTS));
     let (mut constant, mut linear) = (twin(Kind::Constant, N_INPUTS), twin(Kind::Linear, N_INPUTS + 1));
+    let mut apart = twin(Kind::Linear, N_INPUTS);
     let (mut last, mut ln_evidence) = (f64::NAN, 0.0);
     for at in 0..stream.y.len() {
         let (x, y, weight) = (stream.row(at), stream.y[at], stream.weight[at]);
@@ -104,11 +109,21 @@ fn a_bank_of_numbers_is_its_slow_account() {
         let applied = calibration.applied(&average);
         let what = |of: &str| format!("{of}, row {at}");
         for (member, expected) in weights.iter().enumerate() {
-            assert_close(forecast.weights[4 * at + member], *expected, &what("weight"));
+            assert_close(forecast.weights[5 * at + member], *expected, &what("weight"));
         }
         assert_close(forecast.mean[at], bank::mean(&applied), &what("mean"));
         assert_close(forecast.variance[at], bank::variance(&applied), &what("variance"));
         assert_close(forecast.ln_density[at], bank::ln_density(&applied, y), &what("density"));
+        let parts_of_any = [parts[2], apart.student_t(x)];
+        let average_of_any: Mixture = mixing_of_any.weights().iter().copied().zip(parts_of_any).collect();
+        let applied_of_any = calibration_of_any.applied(&average_of_any);
+        assert_eq!(forecast.weights[5 * at + 4], 0.0);
+        for (member, expected) in [2, 4].into_iter().zip(mixing_of_any.weights()) {
+            assert_close(of_any.weights[5 * at + member], expected, &what("weight for any row"));
+        }
+        assert_close(of_any.mean[at], bank::mean(&applied_of_any), &what("mean of any row"));
+        assert_close(of_any.variance[at], bank::variance(&applied_of_any), &what("variance of any row"));
+        assert_close(of_any.ln_density[at], bank::ln_density(&applied_of_any, y), &what("density of any row"));
         if weight == 0.0 {
             continue;
         }
@@ -124,14 +139,23 @@ fn a_bank_of_numbers_is_its_slow_account() {
             calibration.learn(&average, y, weight);
         }
         calibration.see_target(y);
+        let own_of_any = [own[2], apart.ln_weight(x, y, weight)];
+        mixing_of_any.learn(&own_of_any);
+        if constant.has_unit() || apart.has_unit() {
+            calibration_of_any.learn(&average_of_any, y, weight);
+        }
+        calibration_of_any.see_target(y);
         last_value.learn(x, last, y, weight);
         least_squares.learn(x, last, y, weight);
         constant.learn(x, y, weight);
         linear.learn(&lagged, y, weight);
+        apart.learn(x, y, weight);
         last = y;
     }
     assert_close(engine.ln_evidence(), ln_evidence, "log evidence");
-    assert_close(engine.sharpness(), calibration.sharpness(), "sharpness");
+    assert_close(engine.sharpness(Horizon::NextRow).expect("members"), calibration.sharpness(), "sharpness");
+    let sharpness = engine.sharpness(Horizon::AnyRow).expect("members without lags");
+    assert_close(sharpness, calibration_of_any.sharpness(), "sharpness for any row");
     // Otherwise calibration has hardly been tested.
     assert!(calibration.lag() > 0.05 && (calibration.sharpness() - 1.0).abs() > 0.02, "{} {}", calibration.lag(), calibration.sharpness());
 }
@@ -150,9 +174,11 @@ fn a_bank_of_classes_is_its_slow_account() {
     });
     let members: [MemberConfig; 3] = [TrivialKind::LastLabel.into(), stump(Leaf::Multinomial, 0), stump(Leaf::Quadratic, 0)];
     let mut engine = Bank::new(Task::Classification, N_INPUTS, n_classes, &members, 3).expect("a valid bank");
-    let forecast = stream.forecasts(&mut engine);
+    let of_any = stream.forecasts(&mut engine.clone(), Horizon::AnyRow);
+    let forecast = stream.forecasts(&mut engine, Horizon::NextRow);
 
     let (mut mixing, mut calibration) = (Mixing::new(3), Calibration::default());
+    let (mut mixing_of_any, mut calibration_of_any) = (Mixing::new(2), Calibration::default());
     let mut last_label = LastLabel::new(n_classes);
     let mut counts = twin(Kind::Multinomial { n_classes }, N_INPUTS);
     let mut quadratic = twin(Kind::Discriminant { n_classes, by_class: true }, N_INPUTS);
@@ -173,6 +199,13 @@ fn a_bank_of_classes_is_its_slow_account() {
             assert_close(forecast.proba[n_classes * at + class], *expected, &what("probability"));
         }
         assert_close(forecast.ln_density[at], applied[class].ln(), &what("density"));
+        // The two clouds see no lag.
+        let weights_of_any = mixing_of_any.weights();
+        let of_class = |class: usize| weights_of_any.iter().zip(&parts[1..]).map(|(w, part)| w * part[class]).sum();
+        let average_of_any: Vec<f64> = (0..n_classes).map(of_class).collect();
+        for (class, expected) in calibration_of_any.applied_to_classes(&average_of_any).iter().enumerate() {
+            assert_close(of_any.proba[n_classes * at + class], *expected, &what("probability of any row"));
+        }
         if weight == 0.0 {
             continue;
         }
@@ -181,12 +214,14 @@ fn a_bank_of_classes_is_its_slow_account() {
         ln_evidence += weight * (applied[class].ln() - average[class].ln());
         mixing.learn(&own);
         calibration.learn_class(&average, class, weight);
+        mixing_of_any.learn(&own[1..]);
+        calibration_of_any.learn_class(&average_of_any, class, weight);
         last_label.learn(last, class, weight);
         counts.learn(x, y, weight);
         quadratic.learn(x, y, weight);
         last = Some(class);
     }
     assert_close(engine.ln_evidence(), ln_evidence, "log evidence");
-    assert_close(engine.sharpness(), calibration.sharpness(), "sharpness");
+    assert_close(engine.sharpness(Horizon::NextRow).expect("members"), calibration.sharpness(), "sharpness");
     assert!((calibration.sharpness() - 1.0).abs() > 0.02, "{}", calibration.sharpness());
 }
