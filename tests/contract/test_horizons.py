@@ -206,6 +206,7 @@ def test_river_forecasts_the_row_to_be_learned_next(rng):
     for row, target in zip(rows[:299], y[:299], strict=True):
         model.learn_one(row, target)
     estimator = model.estimator
-    assert model.predict_one(rows[299]) == estimator.predict_next(x[299:])[0]
-    np.testing.assert_array_equal(model.predict_many(pd.DataFrame(rows[-5:])), estimator.predict(x[-5:]))
-    assert model.predict_one(rows[299]) != estimator.predict(x[299:])[0]
+    table = pd.DataFrame(rows[-5:])
+    assert model.predict_one(rows[299]) == estimator.predict_next(table[4:])[0]
+    np.testing.assert_array_equal(model.predict_many(table), estimator.predict(table))
+    assert model.predict_one(rows[299]) != estimator.predict(table[4:])[0]
