@@ -177,8 +177,8 @@ def learn(
         str,
         typer.Option(
             metavar="COUNT",
-            help="How many of the last targets the model sees in forecasts of the next row; auto: 1, or 0 where labels "
-            "are late. `sapwood predict` uses none.",
+            help="Number of past targets used as inputs in forecasts of the next row; auto: 1, or 0 if labels arrive "
+            "late. The predict command uses none.",
             rich_help_panel=_MODEL,
         ),
     ] = "auto",
