@@ -28,7 +28,8 @@ from benchmarks.quality.problems import data_folder
 from benchmarks.quality.results import FOLDER
 from sapwood import load
 from sapwood._disk import write_atomically
-from sapwood._fitted import native
+from sapwood._fitted import fitted
+from sapwood.stream import open_source
 
 RESULTS = FOLDER / "distance.json"
 ORIGINS = {"bike_hour": (5000, 8000, 11000, 14000, 16800), "metro_traffic": (8000, 16000, 24000, 32000, 40000)}
@@ -76,12 +77,10 @@ def _sapwood(folder: Path, *arguments: str) -> None:
 
 def _with_stale_target(folder: Path) -> Floats:
     """Mean and interval of every row, each taken for the next row: what `predict` is not."""
-    from sapwood.cli import model_file
-    from sapwood.stream import open_source
-
-    _, schema = model_file.read(folder / "m.sap")
+    model = load(folder / "m.sap")
+    schema = {"features": fitted(model).encoder.state(), "target": None}
     x = np.vstack([batch.X for batch in open_source(folder / "ahead.csv", schema=schema)])
-    predictive = native(load(folder / "m.sap")).predictive(x, horizon="next_row")
+    predictive = fitted(model).model.predictive(x, horizon="next_row")
     return np.column_stack([predictive.mean(), predictive.quantile(np.array(LEVELS))])
 
 
