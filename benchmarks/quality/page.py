@@ -115,8 +115,9 @@ _DISTANCE_NOTES = """\
 `predict` of a regression model with lags is that of the same model with `lags=0`, so that the two columns agree.
 Weights and calibration are learned one row ahead: a forecast of 500 rows is as good as the relation of target and
 inputs is lasting. On metro_traffic it is not, twice. Before row 16,000 the record has a gap of 308 days, and only 30
-rows after it have been learned. After row 40,000 the year ends: the rows learned are from July to December, and at month
-1 lines are extrapolated (with 12 in its place the RMSE is 1,270 instead of 2,984). Both hold for `lags=0` as well.
+rows after it have been learned. After row 40,000 the year ends: the rows learned are from July to December, and at
+month 1 lines are extrapolated (with 12 in its place the RMSE is 1,270 instead of 2,984). Both hold for `lags=0` as
+well.
 """
 
 
