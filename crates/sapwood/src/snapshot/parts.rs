@@ -124,10 +124,12 @@ pub fn read_bank(r: &mut Reader, version: u32) -> Result<Bank> {
     let any_row = if version >= ANY_ROW_SINCE && read_flag(r)? { Some(read_account_state(r, version)?) } else { None };
     let n_members = r.count(1)?;
     let members = match task {
-        Task::Regression => Members::Regression((0..n_members).map(|_| read_regression_member(r, version, width, n_seen)).collect::<Result<_>>()?),
-        Task::Classification => {
-            Members::Classification((0..n_members).map(|_| read_classification_member(r, version, width, n_classes, n_seen)).collect::<Result<_>>()?)
+        Task::Regression => {
+            Members::Regression((0..n_members).map(|_| read_regression_member(r, version, width, n_seen)).collect::<Result<_>>()?)
         }
+        Task::Classification => Members::Classification(
+            (0..n_members).map(|_| read_classification_member(r, version, width, n_classes, n_seen)).collect::<Result<_>>()?,
+        ),
     };
     let rate_ok = |rate: &f64| *rate > 0.0 && *rate <= 1.0;
     let rates_ok = !rates.is_empty() && rates.iter().all(rate_ok) && rate_ok(&top_rate);
