@@ -66,8 +66,10 @@ fn main() -> ExitCode {
         }
         Some("tables") => {
             std::fs::write(table::committed("FAULTS.md"), table::of_named(&verdicts("named"))).expect("FAULTS.md");
-            std::fs::write(table::committed("MUTANTS.md"), table::of_mutants(&mutants::sample(SAMPLE, SEED), &verdicts("mutants")))
-                .expect("MUTANTS.md");
+            let (sample, verdicts) = (mutants::sample(SAMPLE, SEED), verdicts("mutants"));
+            if !verdicts.by_name.is_empty() {
+                std::fs::write(table::committed("MUTANTS.md"), table::of_mutants(&sample, &verdicts)).expect("MUTANTS.md");
+            }
         }
         _ => {
             println!("{HELP}");

@@ -127,7 +127,7 @@ impl Scratch {
     /// Build the tests that run the engine; those that finish soonest come first.
     pub fn test_binaries(&self) -> Vec<PathBuf> {
         // The oracle's other tests do not run the engine.
-        let of_engine = ["--lib", "--test", "engine", "--test", "no_allocation", "--test", "engine_bank", "--test", "engine_twin"];
+        let of_engine = ["--lib", "--test", "engine", "--test", "engine_bank", "--test", "engine_twin"];
         let build = ["test", "--profile", "faults", "--no-run", "-p", "sapwood", "-p", "sapwood-oracle"];
         let output = self.cargo(&[&build[..], &of_engine[..]].concat());
         let messages = String::from_utf8_lossy(&output.stderr);
@@ -150,8 +150,7 @@ fn order(what: &str, path: &Path) -> Option<usize> {
         "tests/engine_bank/main.rs" => Some(0),
         "tests/engine_twin/main.rs" => Some(1),
         "unittests src/lib.rs" if is("sapwood-") => Some(2),
-        "tests/no_allocation.rs" => Some(3),
-        "tests/engine/main.rs" => Some(4),
+        "tests/engine/main.rs" => Some(3),
         _ => None,
     }
 }

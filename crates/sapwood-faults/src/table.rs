@@ -14,21 +14,24 @@ pub fn committed(name: &str) -> PathBuf {
 
 /// The table of named faults.
 pub fn of_named(verdicts: &Verdicts) -> String {
-    let rows: Vec<(&Fault, &Verdict)> =
-        named::all().filter_map(|fault| verdicts.by_name.get(fault.name).map(|verdict| (fault, verdict))).collect();
-    let n_caught = rows.iter().filter(|(_, verdict)| matches!(verdict, Verdict::Caught(_))).count();
+    let rows: Vec<(&Fault, Option<&Verdict>)> = named::all().map(|fault| (fault, verdicts.by_name.get(fault.name))).collect();
+    let count = |is: fn(&Verdict) -> bool| rows.iter().filter(|(_, verdict)| verdict.is_some_and(is)).count();
     let mut out = format!(
         "# Faults in the engine, and the first test that fails with each\n\n\
          Written by `cargo run --release -p sapwood-faults -- named` and then `-- tables`. Only the Rust tests are run, of one fault at a\n\
-         time, in this order: the slow twins of banks and particles, the engine's unit tests, its test of allocations, the tests of the\n\
-         whole engine and the oracle's checks. {n_caught} of {} faults are caught.\n\n\
+         time, in this order: the slow twins of banks and particles, the engine's unit tests, the tests of the whole engine and the\n\
+         oracle's checks. Of {} faults {} are caught, {} are missed and {} have not been run since they were written.\n\n\
          | where | fault | caught by |\n|---|---|---|\n",
-        rows.len()
+        rows.len(),
+        count(|verdict| matches!(verdict, Verdict::Caught(_))),
+        count(|verdict| *verdict == Verdict::Missed),
+        rows.iter().filter(|(_, verdict)| verdict.is_none()).count(),
     );
     for (fault, verdict) in rows {
         let by = match verdict {
-            Verdict::Caught(by) => format!("`{by}`"),
-            other => format!("**{other}**"),
+            Some(Verdict::Caught(by)) => format!("`{by}`"),
+            Some(other) => format!("**{other}**"),
+            None => "not run yet".into(),
         };
         writeln!(out, "| `{}` | {} | {by} |", fault.file, fault.what).expect("writing to a string");
     }

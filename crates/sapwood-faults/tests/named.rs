@@ -6,6 +6,7 @@ use std::path::Path;
 
 use sapwood_faults::named;
 use sapwood_faults::scratch::repository;
+use sapwood_faults::table::committed;
 
 /// Fails when the code that a fault replaces has changed: write the fault anew for the code of today.
 #[test]
@@ -18,6 +19,15 @@ fn every_fault_has_its_place() {
 fn names_are_unique() {
     let names: BTreeSet<&str> = named::all().map(|fault| fault.name).collect();
     assert_eq!(names.len(), named::all().count());
+}
+
+/// Fails when a fault has been added without a row in the committed table, or when one was missed.
+#[test]
+fn the_committed_table_lists_every_fault_and_none_was_missed() {
+    let table = fs::read_to_string(committed("FAULTS.md")).expect("the table");
+    let absent: Vec<&str> = named::all().filter(|fault| !table.contains(&format!("| {} | ", fault.what))).map(|fault| fault.name).collect();
+    assert!(absent.is_empty(), "not in the table: {absent:?}");
+    assert!(!table.contains("**"), "a fault was missed");
 }
 
 /// The engine is built without any fault: its sources, which every build starts from, have no switch to select one.
