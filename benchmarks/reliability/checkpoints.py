@@ -183,15 +183,9 @@ def _change(content: Any, place: tuple[Any, ...], rng: Rng) -> None:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command."""
-    parser.add_argument("--cases", type=int, default=DEFAULT_CASES, help="how many in all")
-    parser.add_argument("--case", type=int, help="repeat one of them, and show its error")
+    store.add_case_arguments(parser, DEFAULT_CASES)
 
 
 def main(options: argparse.Namespace) -> int:
     """Run the cases that are not stored yet."""
-    if options.case is not None:
-        print(one_case(options.case))
-        return 0
-    result = store.run_cases(NAME, (__doc__ or "").splitlines()[0], one_case, options.cases)
-    print(f"{result['cases']} cases: {result['outcomes']}")
-    return int(bool(result["failures"]))
+    return store.run_command(options, NAME, (__doc__ or "").splitlines()[0], one_case)

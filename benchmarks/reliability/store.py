@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import time
 import traceback
@@ -74,3 +75,19 @@ def run_cases(
             save()
             stored = time.monotonic()
     return save()
+
+
+def add_case_arguments(parser: argparse.ArgumentParser, default: int) -> None:
+    """Describe a command that runs cases."""
+    parser.add_argument("--cases", type=int, default=default, help="how many in all")
+    parser.add_argument("--case", type=int, help="repeat one of them, and show its error")
+
+
+def run_command(options: argparse.Namespace, name: str, what: str, one_case: Callable[[int], str]) -> int:
+    """Run the cases that are not stored yet, or repeat a single one."""
+    if options.case is not None:
+        print(one_case(options.case))
+        return 0
+    result = run_cases(name, what, one_case, options.cases)
+    print(f"{result['cases']} cases: {result['outcomes']}")
+    return int(bool(result["failures"]))

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from sapwood.reading import open_source as open_source_module
 from sapwood.reading import opening
-from sapwood.reading import source as source_module
 from sapwood.reading.readers import csv as csv_reader
 from sapwood.reading.readers.record_ends import RecordEnds
 from sapwood.stream import SourceError, open_source
@@ -135,14 +135,14 @@ class CountedName(str):
 def test_columns_are_not_compared_with_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
     """30,000 columns took 49 s. Fails if the number of comparisons grows with the square of that of columns."""
     n_columns = 2000
-    opened = source_module.open_reader
+    opened = open_source_module.open_reader
 
     def with_counted_names(*args: Any, **options: Any) -> Any:
         reader, target = opened(*args, **options)
         reader.names = [CountedName(name) for name in reader.names]
         return reader, target
 
-    monkeypatch.setattr(source_module, "open_reader", with_counted_names)
+    monkeypatch.setattr(open_source_module, "open_reader", with_counted_names)
     names = [f"c{i}" for i in range(n_columns)]
     text = ",".join(names) + "\n" + ",".join("1" * n_columns) + "\n"
     CountedName.compared = 0

@@ -33,7 +33,8 @@ from sapwood.prequential.scoring import Scoring
 from sapwood.prequential.settings import FilePath, Settings, check_unchanged
 from sapwood.prequential.stopping import StopRequest
 from sapwood.reading.errors import SourceError
-from sapwood.reading.source import Source, open_source
+from sapwood.reading.open_source import open_source
+from sapwood.reading.source import Source
 
 LIVE_SECONDS = 10.0
 """Seconds between two checkpoints of a feed, whose rows cannot be had again."""

@@ -13,7 +13,8 @@ from sapwood.prequential.run import Progress
 from sapwood.prequential.stopping import StopRequest
 from sapwood.reading.batch import Batch
 from sapwood.reading.errors import SourceError
-from sapwood.reading.source import Source, open_source
+from sapwood.reading.open_source import open_source
+from sapwood.reading.source import Source
 
 __all__ = [
     "Batch",
