@@ -129,7 +129,7 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
         n_threads = threads_from(self.n_jobs)
         expected = LabelBook.empty() if classes is None else LabelBook.empty().expect(_input.label_list(classes))
         labels, codes = expected.meet(column)
-        model = new_model(self, n_inputs, inputs.encoder, max(len(expected), 1), len(labels))
+        model = new_model(self, n_inputs, max(len(expected), 1), len(labels), encoder=inputs.encoder)
         try:
             _learn_as_classes_arrive(model, inputs.x, codes, weight, len(expected), n_threads)
         finally:

@@ -150,9 +150,10 @@ def set_fitted(estimator: DynamicTreeEstimator, state: FittedState) -> None:
 def new_model(
     estimator: DynamicTreeEstimator,
     n_inputs: int,
-    encoder: Encoder | None,
     n_classes: int = 0,
     n_classes_in_sight: int = 0,
+    *,
+    encoder: Encoder | None = None,
 ) -> Model:
     """Return a native model that has learned nothing yet. This is the only place where parameters are read.
 

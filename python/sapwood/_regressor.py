@@ -93,7 +93,7 @@ class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
         target = _input.targets(y, n_rows, self)
         weight = _input.starting_weights(sample_weight, n_rows)
         n_threads = threads_from(self.n_jobs)
-        model = new_model(self, n_inputs, inputs.encoder)
+        model = new_model(self, n_inputs, encoder=inputs.encoder)
         try:
             model.learn(inputs.x, target, weight, n_threads=n_threads)
         finally:

@@ -29,7 +29,7 @@ def start(estimator: DynamicTreeRegressor | DynamicTreeClassifier, n_inputs: int
     >>> start(DynamicTreeRegressor(max_active=[10, 20]), n_inputs=3).n_members
     2
     """
-    return new_model(estimator, n_inputs, None, n_classes, n_classes)
+    return new_model(estimator, n_inputs, n_classes, n_classes)
 
 
 def class_probability(model: Model, x: Floats, y: Floats, learn_first: int | None = None) -> Floats:

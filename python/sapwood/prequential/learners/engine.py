@@ -46,7 +46,7 @@ class EngineLearner:
         """Start the estimator unless it has learned before. Every class in `book` gets a prior probability."""
         self._book = book
         if not is_fitted(self._estimator):
-            model = new_model(self._estimator, n_inputs, encoder, len(book), len(book))
+            model = new_model(self._estimator, n_inputs, len(book), len(book), encoder=encoder)
             labels = book if self.task == "classification" else None
             set_fitted(self._estimator, FittedState(model, labels, encoder, target))
         elif len(book) > self.n_classes:
