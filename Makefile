@@ -87,8 +87,8 @@ audit: $(RELEASE_STAMP) ## Licences, sources and known vulnerabilities of all de
 test: test-rust test-python ## Run every test: the engine against its oracle, then the Python package
 
 .PHONY: test-rust
-test-rust: | toolchain ## Run the tests of the core and the oracle only
-	cargo test --release -p sapwood -p sapwood-oracle
+test-rust: | toolchain ## Run the tests of the core, the attack and the oracle only
+	cargo test --release -p sapwood -p sapwood-attack -p sapwood-oracle
 
 .PHONY: test-python
 test-python: build ## Run the Python tests only (ARGS='-k name' to choose)

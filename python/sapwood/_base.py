@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
 from sapwood import _files, _input, _views, errors
-from sapwood._fitted import FittedState, fitted, is_fitted, native
+from sapwood._fitted import FittedState, fitted, is_fitted, lock_of, native
 from sapwood._options import Task
 from sapwood._parameters import EstimatorParameters
 from sapwood.plot.mixin import PlotMethods
@@ -86,7 +86,8 @@ class DynamicTreeEstimator(PlotMethods, EstimatorParameters, BaseEstimator):
     @property
     def active_(self) -> _views.ActivePool:
         """The observations still kept, with ages and discard scores."""
-        return _views.active_pool(native(self))
+        with lock_of(self):
+            return _views.active_pool(native(self))
 
     @property
     def forgetting_(self) -> _views.ForgettingPosterior:
@@ -126,7 +127,8 @@ class DynamicTreeEstimator(PlotMethods, EstimatorParameters, BaseEstimator):
         ix : int, array-like of int, or boolean mask
             Positions in ``active_``.
         """
-        _views.retire(native(self), ix)
+        with lock_of(self):
+            _views.retire(native(self), ix)
         return self
 
     def rejuvenate(self) -> DynamicTreeEstimator:
@@ -145,10 +147,12 @@ class DynamicTreeEstimator(PlotMethods, EstimatorParameters, BaseEstimator):
         _files.write_atomically(path, _files.to_bytes(self))
 
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        if self._fitted is not None:
-            state["_fitted"] = self._fitted.frozen()
-        return state
+        with lock_of(self):
+            state = dict(super().__getstate__())
+            state.pop("_lock", None)
+            if self._fitted is not None:
+                state["_fitted"] = self._fitted.frozen()
+            return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if "_fitted" in state:

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from sapwood import _input, _views
+from sapwood import _input, _views, errors
 from sapwood._base import DynamicTreeEstimator
 from sapwood._core import Model
-from sapwood._fitted import FittedState, fitted, is_fitted, new_model, set_fitted
+from sapwood._fitted import FittedState, fitted, is_fitted, lock_of, new_model, set_fitted
 from sapwood._labels import LabelBook
 from sapwood._options import Auto, ClassDiscard, ClassLeaf
 from sapwood._parameters import document
@@ -86,7 +86,8 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
         sample_weight : array-like of shape (n_rows,), default=None
             Rows of weight 0 are not learned.
         """
-        return self._start(_input.starting_inputs(X, self), y, sample_weight)
+        with lock_of(self):
+            return self._start(_input.starting_inputs(X, self), y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> DynamicTreeClassifier:
         """Learn more rows, in order.
@@ -101,10 +102,11 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
         classes : array-like, default=None
             Labels known in advance. They have a prior probability before their first row arrives.
         """
-        if not is_fitted(self):
-            return self._start(_input.starting_inputs(X, self), y, sample_weight, classes)
-        with fitted(self).growing():
-            return self._learn(self._further_inputs(X, grow=True), y, sample_weight, classes)
+        with lock_of(self):
+            if not is_fitted(self):
+                return self._start(_input.starting_inputs(X, self), y, sample_weight, classes)
+            with fitted(self).growing():
+                return self._learn(self._further_inputs(X, grow=True), y, sample_weight, classes)
 
     def _learn(self, x: Floats, y: Any, sample_weight: Any, classes: Any = None) -> DynamicTreeClassifier:
         state = fitted(self)
@@ -116,6 +118,7 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
         if labels is state.book:
             state.model.learn(x, codes, weight, n_threads=n_threads)
             return self
+        _check_number(labels, state.model)
         try:
             _learn_as_classes_arrive(state.model, x, codes, weight, len(expected), n_threads)
         finally:
@@ -130,6 +133,7 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
         expected = LabelBook.empty() if classes is None else LabelBook.empty().expect(_input.label_list(classes))
         labels, codes = expected.meet(column)
         model = new_model(self, n_inputs, max(len(expected), 1), len(labels), encoder=inputs.encoder)
+        _check_number(labels, model)
         try:
             _learn_as_classes_arrive(model, inputs.x, codes, weight, len(expected), n_threads)
         finally:
@@ -163,7 +167,8 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
 
         A model with `lags` answers with the members that need none, weighted and calibrated for that.
         """
-        return self._distribution(self._further_inputs(X), "any_row")
+        with lock_of(self):
+            return self._distribution(self._further_inputs(X), "any_row")
 
     def predict_next(self, X: Any) -> NDArray[Any]:
         """The most probable label of the one row that follows the last row learned: see `predict_next_dist`."""
@@ -193,7 +198,8 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
         >>> bool(model.predict_next_proba([[0.0]])[0, 0] > model.predict_proba([[0.0]])[0, 0])
         True
         """
-        return self._distribution(self._next_input(X), "next_row")
+        with lock_of(self):
+            return self._distribution(self._next_input(X), "next_row")
 
     def _distribution(self, x: Floats, horizon: str = "any_row") -> ClassDistribution:
         state = fitted(self)
@@ -203,8 +209,14 @@ class DynamicTreeClassifier(ClassifierMixin, DynamicTreeEstimator):
     @property
     def active_(self) -> _views.ActivePool:
         """The active observations, with ages and discard scores."""
-        pool = super().active_
-        return _views.with_labels(pool, fitted(self).book.class_of_code)
+        with lock_of(self):
+            return _views.with_labels(super().active_, fitted(self).book.class_of_code)
+
+
+def _check_number(labels: LabelBook, model: Model) -> None:
+    """Refuse more classes than the model's memory is bounded for, before any row is learned."""
+    if len(labels) > model.max_classes:
+        raise errors.make("too-many-classes", given=len(labels), allowed=model.max_classes)
 
 
 def _learn_as_classes_arrive(

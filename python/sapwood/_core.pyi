@@ -18,6 +18,9 @@ class ConfigError(ValueError):
 class ModelFileError(ValueError):
     """A model file is damaged, truncated, or from a newer version. `args` is (message, code)."""
 
+class EngineError(RuntimeError):
+    """The engine is at fault, or the model cannot be used after such a fault. `args` is (message, code)."""
+
 def error_catalogue() -> list[tuple[str, str, str]]:
     """Every error the engine can give: (code, exception class name, template of the message)."""
 
@@ -98,6 +101,9 @@ class Model:
     def n_scores(self) -> int:
         """Scores of levels, which the members see after the inputs."""
     @property
+    def max_classes(self) -> int:
+        """How many classes this model can tell apart; more would take too much memory."""
+    @property
     def n_members(self) -> int: ...
     @property
     def n_seen(self) -> int:
@@ -149,6 +155,8 @@ class Model:
         """Average over particles of the number of splits on each of this member's inputs."""
     def member_config(self, member: int) -> MemberConfig: ...
     def copy(self) -> Model: ...
+    def _panic(self) -> None:
+        """Panic as a bug in the engine would, half-way through a change. For tests of what happens then."""
     def save(self, meta: bytes) -> bytes: ...
     @staticmethod
     def load(data: bytes) -> tuple[Model, bytes]: ...

@@ -11,7 +11,7 @@ import numpy as np
 from sapwood import errors
 from sapwood._core import Model
 from sapwood._disk import write_atomically as write_atomically
-from sapwood._fitted import FittedState, fitted, set_fitted, task_of
+from sapwood._fitted import FittedState, fitted, lock_of, set_fitted, task_of
 from sapwood._labels import LabelBook
 from sapwood.encoding.encoder import Encoder
 from sapwood.encoding.features import Number
@@ -26,19 +26,22 @@ _LABEL_KINDS = "biufUO"
 
 def to_bytes(estimator: DynamicTreeEstimator) -> bytes:
     """Serialise a fitted estimator; the bytes do not depend on the machine or on ``n_jobs``."""
-    state = fitted(estimator)
-    description = {
-        "version": _DESCRIPTION_VERSION,
-        "task": task_of(estimator),
-        "params": {
-            name: _plain_param(value) for name, value in estimator.get_params(deep=False).items() if name != "n_jobs"
-        },
-        "encoding": None if state.encoder is None else state.encoder.state(),
-        "target": state.target,
-        "classes": _plain_labels(state.labels),
-    }
-    text = json.dumps(description, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return state.model.save(text.encode("ascii"))
+    with lock_of(estimator):
+        state = fitted(estimator)
+        description = {
+            "version": _DESCRIPTION_VERSION,
+            "task": task_of(estimator),
+            "params": {
+                name: _plain_param(value)
+                for name, value in estimator.get_params(deep=False).items()
+                if name != "n_jobs"
+            },
+            "encoding": None if state.encoder is None else state.encoder.state(),
+            "target": state.target,
+            "classes": _plain_labels(state.labels),
+        }
+        text = json.dumps(description, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+        return state.model.save(text.encode("ascii"))
 
 
 def from_bytes(data: bytes, classes: dict[str, type[DynamicTreeEstimator]]) -> DynamicTreeEstimator:

@@ -6,8 +6,10 @@ prequential loop, river, the command line) use the functions below and never the
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +87,19 @@ class FittedState:
         return cls(**{**frozen, "model": Model.load(frozen["model"])[0]})
 
 
+def lock_of(estimator: DynamicTreeEstimator) -> AbstractContextManager[Any]:
+    """Return the lock of everything that an estimator has learned: the native model, its classes and its encoder.
+
+    Whoever changes one of them holds it, and whoever reads more than one. It is made when it is first needed, and never
+    copied or saved. A forked process makes its own: the thread that may hold the inherited one does not exist there.
+    """
+    owner, lock = estimator.__dict__.setdefault("_lock", (os.getpid(), threading.RLock()))
+    if owner != os.getpid():
+        owner, lock = estimator.__dict__["_lock"] = (os.getpid(), threading.RLock())
+    held: AbstractContextManager[Any] = lock
+    return held
+
+
 def task_of(estimator: DynamicTreeEstimator) -> Task:
     """Return what the estimator predicts."""
     return estimator._task
@@ -100,7 +115,7 @@ def fitted(estimator: DynamicTreeEstimator) -> FittedState:
     state = estimator._fitted
     if state is None:
         check_is_fitted(estimator)
-    assert state is not None
+        return fitted(estimator)  # another thread has fitted it in the meantime
     return state
 
 

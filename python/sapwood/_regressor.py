@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 
 from sapwood import _input
 from sapwood._base import DynamicTreeEstimator
-from sapwood._fitted import FittedState, fitted, is_fitted, native, new_model, set_fitted
+from sapwood._fitted import FittedState, fitted, is_fitted, lock_of, native, new_model, set_fitted
 from sapwood._options import Auto, Division, RegressionDiscard, RegressionLeaf
 from sapwood._parameters import document
 from sapwood._seeds import threads_from
@@ -79,14 +79,16 @@ class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
         sample_weight : array-like of shape (n_rows,), default=None
             Rows of weight 0 are not learned.
         """
-        return self._start(_input.starting_inputs(X, self), y, sample_weight)
+        with lock_of(self):
+            return self._start(_input.starting_inputs(X, self), y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> DynamicTreeRegressor:
         """Learn more rows, in order. The result does not depend on the batches. The arguments are those of `fit`."""
-        if not is_fitted(self):
-            return self.fit(X, y, sample_weight)
-        with fitted(self).growing():
-            return self._learn(self._further_inputs(X, grow=True), y, sample_weight)
+        with lock_of(self):
+            if not is_fitted(self):
+                return self.fit(X, y, sample_weight)
+            with fitted(self).growing():
+                return self._learn(self._further_inputs(X, grow=True), y, sample_weight)
 
     def _start(self, inputs: _input.Inputs, y: Any, sample_weight: Any) -> DynamicTreeRegressor:
         n_rows, n_inputs = inputs.x.shape
@@ -126,7 +128,8 @@ class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
 
         A model with `lags` answers with the members that need none, weighted and calibrated for that.
         """
-        return self._distribution(self._further_inputs(X), "any_row")
+        with lock_of(self):
+            return self._distribution(self._further_inputs(X), "any_row")
 
     def predict_next(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
         """What `predict` returns, for the one row that follows the last row learned: see `predict_next_dist`."""
@@ -152,7 +155,8 @@ class DynamicTreeRegressor(RegressorMixin, DynamicTreeEstimator):
         >>> bool(abs(next_one.mean()[0] - walk[-1]) < 1), bool(next_one.std()[0] < any_one.std()[0])
         (True, True)
         """
-        return self._distribution(self._next_input(X), "next_row")
+        with lock_of(self):
+            return self._distribution(self._next_input(X), "next_row")
 
     def _distribution(self, x: Floats, horizon: str = "any_row") -> PredictiveDistribution:
         predictive = native(self).predictive(x, horizon=horizon)

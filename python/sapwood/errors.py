@@ -1,31 +1,34 @@
 """The exceptions and the catalogue of errors.
 
 Three subclasses of :class:`ValueError` cover everything that a user can do wrong: :class:`InputError` (the data),
-:class:`ConfigError` (a parameter) and :class:`ModelFileError` (a model file). Besides its message, each has a stable
-``code`` for programs: ``error.args`` is ``(message, code)``.
+:class:`ConfigError` (a parameter) and :class:`ModelFileError` (a model file). :class:`EngineError`, a
+:class:`RuntimeError`, means that Sapwood itself is at fault. Besides its message, each has a stable ``code`` for
+programs: ``error.args`` is ``(message, code)``.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from sapwood._core import ConfigError, InputError, ModelFileError, error_catalogue
+from sapwood._core import ConfigError, EngineError, InputError, ModelFileError, error_catalogue
 
-__all__ = ["CatalogueEntry", "ConfigError", "InputError", "ModelFileError", "catalogue"]
+__all__ = ["CatalogueEntry", "ConfigError", "EngineError", "InputError", "ModelFileError", "catalogue"]
 
 
 class CatalogueEntry(NamedTuple):
     """An error: its stable code, its exception, and its message (a template, or an example)."""
 
     code: str
-    exception: type[ValueError]
+    exception: type[ValueError] | type[EngineError]
     template: str
 
 
-_CLASSES: dict[str, type[ValueError]] = {cls.__name__: cls for cls in (InputError, ConfigError, ModelFileError)}
+_CLASSES: dict[str, type[ValueError] | type[EngineError]] = {
+    cls.__name__: cls for cls in (InputError, ConfigError, ModelFileError, EngineError)
+}
 
 
-def _message(error: ValueError) -> str:
+def _message(error: Exception) -> str:
     return str(error.args[0]) if error.args else ""
 
 
@@ -146,6 +149,12 @@ _PYTHON_ENTRIES = (
         "X has {n_rows} rows; there is one next row, for which the last targets are known. Give that row alone, or use "
         "predict or predict_dist for rows at any distance.",
     ),
+    CatalogueEntry(
+        "too-many-classes",
+        InputError,
+        "there are {given} classes; with these columns, leaves and particles a model can tell {allowed} apart, so that "
+        "its memory stays bounded. Combine rare labels, or use fewer particles.",
+    ),
     CatalogueEntry("unknown-option", ConfigError, "{name}={value!r} is not allowed; choose one of {allowed}."),
     CatalogueEntry("out-of-range", ConfigError, "{name}={value!r} is not allowed; it must be {allowed}."),
     CatalogueEntry(
@@ -164,8 +173,8 @@ def catalogue() -> list[CatalogueEntry]:
     Examples
     --------
     >>> from sapwood import errors
-    >>> {entry.exception.__name__ for entry in errors.catalogue()} == {"InputError", "ConfigError", "ModelFileError"}
-    True
+    >>> sorted({entry.exception.__name__ for entry in errors.catalogue()})
+    ['ConfigError', 'EngineError', 'InputError', 'ModelFileError']
     """
     entries = {code: CatalogueEntry(code, _CLASSES[name], example) for code, name, example in error_catalogue()}
     # Both sides use the same code for the same problem; Python checks first, so users see its message.
@@ -175,4 +184,6 @@ def catalogue() -> list[CatalogueEntry]:
 def make(code: str, **fields: object) -> ValueError:
     """Return the exception of a catalogue entry, with its template filled in. The caller raises it."""
     entry = _ENTRY_OF_CODE[code]
-    return entry.exception(entry.template.format(**fields), code)
+    exception = entry.exception
+    assert issubclass(exception, ValueError)  # the engine's own faults are raised by the engine
+    return exception(entry.template.format(**fields), code)

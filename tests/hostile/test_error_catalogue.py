@@ -62,6 +62,9 @@ TRIGGERS: dict[str, Callable[[], object]] = {
     "next-row": lambda: regressor().predict_next([[1.0, 2.0], [3.0, 4.0]]),
     "unknown-option": lambda: DynamicTreeRegressor(leaf="oak").fit([[1.0]], [1.0]),
     "out-of-range": lambda: DynamicTreeRegressor(copies=0).fit([[1.0]], [1.0]),
+    "too-many-classes": lambda: classifier().partial_fit(
+        [[float(i)] for i in range(2000)], list(map(str, range(2000)))
+    ),
     "file-description": lambda: load_described_by(b"{}"),
 }
 

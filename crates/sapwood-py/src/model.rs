@@ -1,11 +1,9 @@
 //! The bank behind a lock, and the predictive distributions it returns.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::Arc;
 
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
 use sapwood::bank::{self, Bank, Horizon, Rows, Run, Wanted};
 use sapwood::config::{Named, Task};
@@ -15,6 +13,7 @@ use sapwood::snapshot;
 
 use crate::config::MemberConfig;
 use crate::errors::to_python;
+use crate::guarded::{Guarded, catch};
 use crate::results::{ActivePool, Forecast, TreeDump, TreeStats, table};
 
 /// How many scores follow the inputs of a row, some of which hold levels.
@@ -29,9 +28,7 @@ pub fn n_scores(task: &str, levels: Vec<usize>, n_in_sight: usize) -> PyResult<u
 /// The bank is shared with the predictive distributions it has returned; learning copies it first if any of them is still alive.
 #[pyclass(frozen, module = "sapwood._core")]
 pub struct Model {
-    bank: Mutex<Arc<Bank>>,
-    /// The process that locked the bank last. A forked child inherits a locked lock, but not the thread that would release it.
-    locked_in: AtomicU32,
+    bank: Guarded,
 }
 
 fn rows<'a>(x: &'a PyReadonlyArray2<f64>) -> PyResult<Rows<'a>> {
@@ -39,47 +36,6 @@ fn rows<'a>(x: &'a PyReadonlyArray2<f64>) -> PyResult<Rows<'a>> {
         return Err(to_python(Error::WrongColumns { given: 0, expected: 1 }));
     }
     Ok(Rows::new(x.as_slice()?, x.shape()[1]))
-}
-
-/// Run native work without the interpreter lock. The work polls for interruption; Ctrl-C stops it at the next chunk.
-fn interruptible<T: Send>(py: Python, work: impl FnOnce(&mut dyn FnMut() -> bool) -> Result<T> + Send) -> PyResult<T> {
-    const ASK_EVERY: std::time::Duration = std::time::Duration::from_millis(50);
-    let mut interrupted = None;
-    let result = py.detach(|| {
-        let mut last_asked = std::time::Instant::now();
-        let mut go_on = || {
-            if last_asked.elapsed() < ASK_EVERY {
-                return true;
-            }
-            last_asked = std::time::Instant::now();
-            interrupted = Python::attach(|py| py.check_signals()).err();
-            interrupted.is_none()
-        };
-        work(&mut go_on)
-    });
-    match interrupted {
-        Some(error) => Err(error),
-        None => result.map_err(to_python),
-    }
-}
-
-impl Model {
-    fn of(bank: Arc<Bank>) -> Self {
-        Self { bank: Mutex::new(bank), locked_in: AtomicU32::new(std::process::id()) }
-    }
-
-    fn lock(&self, py: Python) -> PyResult<MutexGuard<'_, Arc<Bank>>> {
-        let process = std::process::id();
-        let bank = match self.bank.try_lock() {
-            Ok(bank) => bank,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) if self.locked_in.load(Ordering::Relaxed) != process => return Err(to_python(Error::Forked)),
-            // A thread that holds the bank may be waiting for the interpreter lock, so release it while waiting for the bank.
-            Err(TryLockError::WouldBlock) => self.bank.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner),
-        };
-        self.locked_in.store(process, Ordering::Relaxed);
-        Ok(bank)
-    }
 }
 
 #[pymethods]
@@ -100,50 +56,58 @@ impl Model {
     ) -> PyResult<Self> {
         let configs: Vec<_> = members.iter().map(|member| member.inner.clone()).collect();
         let rates = mixing_rates.unwrap_or_else(|| bank::DEFAULT_RATES.to_vec());
-        let bank = Task::parse(task)
-            .and_then(|task| Bank::with_levels(task, n_inputs, n_classes, n_in_sight, &levels.unwrap_or_default(), &configs, seed))
-            .and_then(|bank| bank.with_mixing(&rates, mixing_top))
-            .map_err(to_python)?;
-        Ok(Self::of(Arc::new(bank)))
+        let make = || {
+            let (task, levels) = (Task::parse(task)?, levels.unwrap_or_default());
+            Bank::with_levels(task, n_inputs, n_classes, n_in_sight, &levels, &configs, seed)?.with_mixing(&rates, mixing_top)
+        };
+        let bank = catch(make).map_err(to_python)?;
+        Ok(Self { bank: Guarded::new(Arc::new(bank)) })
     }
 
     #[getter]
     fn task(&self, py: Python) -> PyResult<&'static str> {
-        Ok(self.lock(py)?.task().name())
+        self.bank.read(py, |bank| Ok(bank.task().name()))
     }
 
     #[getter]
     fn n_inputs(&self, py: Python) -> PyResult<usize> {
-        Ok(self.lock(py)?.n_inputs())
+        self.bank.read(py, |bank| Ok(bank.n_inputs()))
     }
 
     #[getter]
     fn n_scores(&self, py: Python) -> PyResult<usize> {
-        Ok(self.lock(py)?.n_scores())
+        self.bank.read(py, |bank| Ok(bank.n_scores()))
     }
 
     #[getter]
     fn n_classes(&self, py: Python) -> PyResult<usize> {
-        Ok(self.lock(py)?.n_classes())
+        self.bank.read(py, |bank| Ok(bank.n_classes()))
     }
 
     #[getter]
     fn n_members(&self, py: Python) -> PyResult<usize> {
-        Ok(self.lock(py)?.n_members())
+        self.bank.read(py, |bank| Ok(bank.n_members()))
     }
 
     #[getter]
     fn n_seen(&self, py: Python) -> PyResult<u64> {
-        Ok(self.lock(py)?.n_seen())
+        self.bank.read(py, |bank| Ok(bank.n_seen()))
     }
 
     #[getter]
     fn ln_evidence(&self, py: Python) -> PyResult<f64> {
-        Ok(self.lock(py)?.ln_evidence())
+        self.bank.read(py, |bank| Ok(bank.ln_evidence()))
     }
 
     fn ln_evidence_trace<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(PyArray1::from_iter(py, self.lock(py)?.trace().iter().copied()))
+        let trace = self.bank.read(py, |bank| Ok(bank.trace().iter().copied().collect()))?;
+        Ok(PyArray1::from_vec(py, trace))
+    }
+
+    /// How many classes this model can tell apart; more would take too much memory.
+    #[getter]
+    fn max_classes(&self, py: Python) -> PyResult<usize> {
+        self.bank.read(py, |bank| Ok(bank.max_classes()))
     }
 
     #[pyo3(signature = (x, y, weight=None, *, n_threads=1))]
@@ -157,9 +121,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let (x, y) = (rows(&x)?, y.as_slice()?);
         let weight = weight.as_ref().map(|w| w.as_slice()).transpose()?;
-        let mut bank = self.lock(py)?;
-        let bank = Arc::make_mut(&mut bank);
-        let ln_predictive = interruptible(py, |go_on| bank.learn(x, y, weight, n_threads, go_on))?;
+        let ln_predictive = self.bank.write(py, |bank, go_on| bank.learn(x, y, weight, n_threads, go_on))?;
         Ok(PyArray1::from_vec(py, ln_predictive))
     }
 
@@ -184,10 +146,11 @@ impl Model {
         let run = Run { x_test: rows(&x_test)?, y_test: y_test.as_slice()?, x: rows(&x)?, y: y.as_slice()?, weight, horizon };
         let levels = levels.map_or(Ok(Vec::new()), |l| l.as_slice().map(<[f64]>::to_vec))?;
         let wanted = Wanted { levels, pit, crps };
-        let mut bank = self.lock(py)?;
-        let bank = Arc::make_mut(&mut bank);
-        let forecast = interruptible(py, |go_on| bank.forecast_then_learn(run, &wanted, n_threads, go_on))?;
-        Ok(Forecast::new(forecast, wanted.levels.len(), bank.n_classes(), bank.n_members()))
+        let n_levels = wanted.levels.len();
+        self.bank.write(py, |bank, go_on| {
+            let forecast = bank.forecast_then_learn(run, &wanted, n_threads, go_on)?;
+            Ok(Forecast::new(forecast, n_levels, bank.n_classes(), bank.n_members()))
+        })
     }
 
     #[pyo3(signature = (x, *, horizon="any_row"))]
@@ -196,87 +159,89 @@ impl Model {
         const MANY: usize = 16;
         let x = rows(&x)?;
         let horizon = Horizon::parse(horizon).map_err(to_python)?;
-        let mut bank = self.lock(py)?;
         if x.len() >= MANY {
             // Refreshing changes no result; a bank that is shared is left alone.
-            if let Some(bank) = Arc::get_mut(&mut bank) {
-                py.detach(|| bank.refresh_fits());
-            }
+            self.bank.refresh(py)?;
         }
-        let inner = bank::Predictive::new(Arc::clone(&bank), x, horizon).map_err(to_python)?;
+        let inner = self.bank.read(py, |bank| bank::Predictive::new(Arc::clone(bank), x, horizon))?;
         Ok(Predictive { inner })
     }
 
     fn add_classes(&self, py: Python, n_classes: usize) -> PyResult<()> {
-        Arc::make_mut(&mut *self.lock(py)?).add_classes(n_classes).map_err(to_python)
+        self.bank.write(py, |bank, _| bank.add_classes(n_classes))
     }
 
     fn retire(&self, py: Python, member: usize, ix: Vec<usize>) -> PyResult<()> {
-        Arc::make_mut(&mut *self.lock(py)?).retire(member, &ix).map_err(to_python)
+        self.bank.write(py, |bank, _| bank.retire(member, &ix))
     }
 
     fn rejuvenate(&self, py: Python) -> PyResult<()> {
-        let mut bank = self.lock(py)?;
-        let bank = Arc::make_mut(&mut bank);
-        py.detach(|| bank.rejuvenate());
-        Ok(())
+        self.bank.write(py, |bank, _| {
+            bank.rejuvenate();
+            Ok(())
+        })
+    }
+
+    /// Panic as a bug in the engine would, half-way through a change. For tests of what happens then.
+    fn _panic(&self, py: Python) -> PyResult<()> {
+        self.bank.write(py, |_, _| panic!("a panic that a test asked for"))
     }
 
     #[getter]
     fn sharpness(&self, py: Python) -> PyResult<f64> {
-        self.lock(py)?.sharpness(Horizon::NextRow).map_err(to_python)
+        self.bank.read(py, |bank| bank.sharpness(Horizon::NextRow))
     }
 
     #[pyo3(signature = (*, horizon="next_row"))]
     fn weights<'py>(&self, py: Python<'py>, horizon: &str) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let horizon = Horizon::parse(horizon).map_err(to_python)?;
-        Ok(PyArray1::from_vec(py, self.lock(py)?.weights(horizon).map_err(to_python)?))
+        let weights = self.bank.read(py, |bank| bank.weights(Horizon::parse(horizon)?))?;
+        Ok(PyArray1::from_vec(py, weights))
     }
 
     fn active(&self, py: Python, member: usize) -> PyResult<ActivePool> {
-        let bank = self.lock(py)?;
-        Ok(ActivePool::new(bank.member(member).map_err(to_python)?, bank.n_inputs() + bank.n_scores()))
+        self.bank.read(py, |bank| Ok(ActivePool::new(bank.member(member)?, bank.n_inputs() + bank.n_scores())))
     }
 
     #[expect(clippy::type_complexity, reason = "a pair of arrays")]
     fn forgetting<'py>(&self, py: Python<'py>, member: usize) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
-        let (values, shares) = self.lock(py)?.member(member).map_err(to_python)?.forgetting().into_iter().unzip();
+        let (values, shares) = self.bank.read(py, |bank| Ok(bank.member(member)?.forgetting().into_iter().unzip()))?;
         Ok((PyArray1::from_vec(py, values), PyArray1::from_vec(py, shares)))
     }
 
     fn tree_stats(&self, py: Python, member: usize) -> PyResult<TreeStats> {
-        Ok(TreeStats::new(self.lock(py)?.member(member).map_err(to_python)?))
+        self.bank.read(py, |bank| Ok(TreeStats::new(bank.member(member)?)))
     }
 
     fn tree(&self, py: Python, member: usize, particle: usize) -> PyResult<TreeDump> {
-        let bank = self.lock(py)?;
-        let member = bank.member(member).map_err(to_python)?;
-        let none = Error::NoParticle { particle, n_particles: member.n_particles() };
-        Ok(TreeDump::new(&member.tree(particle).ok_or_else(|| to_python(none))?))
+        self.bank.read(py, |bank| {
+            let member = bank.member(member)?;
+            let none = Error::NoParticle { particle, n_particles: member.n_particles() };
+            Ok(TreeDump::new(&member.tree(particle).ok_or(none)?))
+        })
     }
 
     fn split_use<'py>(&self, py: Python<'py>, member: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(PyArray1::from_vec(py, self.lock(py)?.member(member).map_err(to_python)?.split_use()))
+        Ok(PyArray1::from_vec(py, self.bank.read(py, |bank| Ok(bank.member(member)?.split_use()))?))
     }
 
     fn member_config(&self, py: Python, member: usize) -> PyResult<MemberConfig> {
-        Ok(MemberConfig { inner: self.lock(py)?.member(member).map_err(to_python)?.config() })
+        self.bank.read(py, |bank| Ok(MemberConfig { inner: bank.member(member)?.config() }))
     }
 
     fn copy(&self, py: Python) -> PyResult<Self> {
-        Ok(Self::of(Arc::clone(&*self.lock(py)?)))
+        Ok(Self { bank: Guarded::new(self.bank.read(py, |bank| Ok(Arc::clone(bank)))?) })
     }
 
     fn save<'py>(&self, py: Python<'py>, meta: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-        let bank = Arc::clone(&*self.lock(py)?);
-        let file = py.detach(|| snapshot::save(&bank, meta));
+        let bank = self.bank.read(py, |bank| Ok(Arc::clone(bank)))?;
+        let file = py.detach(|| catch(|| snapshot::save(&bank, meta))).map_err(to_python)?;
         Ok(PyBytes::new(py, &file))
     }
 
     #[staticmethod]
     fn load<'py>(py: Python<'py>, data: &[u8]) -> PyResult<(Self, Bound<'py, PyBytes>)> {
-        let (bank, meta) = py.detach(|| snapshot::load(data)).map_err(to_python)?;
-        Ok((Self::of(Arc::new(bank)), PyBytes::new(py, &meta)))
+        let (bank, meta) = py.detach(|| catch(|| snapshot::load(data))).map_err(to_python)?;
+        Ok((Self { bank: Guarded::new(Arc::new(bank)) }, PyBytes::new(py, &meta)))
     }
 }
 
@@ -288,7 +253,7 @@ pub struct Predictive {
 
 impl Predictive {
     fn compute(&self, py: Python, work: impl FnOnce(&bank::Predictive) -> Result<Vec<f64>> + Send) -> PyResult<Vec<f64>> {
-        py.detach(|| work(&self.inner)).map_err(to_python)
+        py.detach(|| catch(|| work(&self.inner))).map_err(to_python)
     }
 }
 

@@ -176,6 +176,11 @@ impl CloudConfig {
         }
     }
 
+    /// How many splits each particle proposes, for a stream with `n_inputs` inputs (not counting lags).
+    pub fn candidates(&self, n_inputs: usize) -> usize {
+        self.n_candidates.unwrap_or_else(|| default_n_candidates(n_inputs.saturating_add(self.lags)))
+    }
+
     /// Check every field, for a stream with `n_inputs` inputs (not counting lags).
     pub fn check(&self, task: Task, n_inputs: usize) -> Result<Settings> {
         let out_of_range = |name, given: f64, allowed| Err(Error::OutOfRange { name, given, allowed });
@@ -202,8 +207,8 @@ impl CloudConfig {
         if self.n_candidates.is_some_and(|n| n == 0 || n > 10_000) {
             return out_of_range("n_candidates", self.n_candidates.unwrap_or(0) as f64, "between 1 and 10000");
         }
-        if let Some(a0) = self.dirichlet.filter(|a0| !(*a0 > 0.0 && a0.is_finite())) {
-            return out_of_range("dirichlet", a0, "finite and above 0");
+        if let Some(a0) = self.dirichlet.filter(|a0| !(1e-12..=1e12).contains(a0)) {
+            return out_of_range("dirichlet", a0, "between 1e-12 and 1e12");
         }
         if self.lags > 1000 {
             return out_of_range("lags", self.lags as f64, "between 0 and 1000");

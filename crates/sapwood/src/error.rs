@@ -10,10 +10,17 @@ pub enum ErrorKind {
     Input,
     Config,
     ModelFile,
+    /// The engine is at fault.
+    Engine,
 }
 
 /// Squares of larger values could overflow when they are summed.
 pub const MAX_MAGNITUDE: f64 = 1e100;
+/// Sums of weights outside this range could lose one of the terms to rounding.
+pub const MIN_WEIGHT: f64 = 1e-12;
+pub const MAX_WEIGHT: f64 = 1e12;
+/// Rows that a stream may have: more than anyone will see, and few enough that counters cannot overflow.
+pub const MAX_ROWS: u64 = 1 << 53;
 
 /// A number formatted as in Python, so that a message reads the same whether Rust or Python detected the problem.
 fn shown(value: f64) -> String {
@@ -74,6 +81,11 @@ pub enum Error {
          lags=0, or give the model members without lags, with max_active=\"auto\" or a list."
     )]
     NeedsLastTarget,
+    #[error(
+        "there are {given} classes; with these columns, leaves and particles a model can tell {allowed} apart, so that its memory stays \
+         bounded. Combine rare labels, or use fewer particles."
+    )]
+    TooManyClasses { given: usize, allowed: usize },
     #[error("x has {given} rows to learn; that is more than the {n_test} rows to forecast.")]
     MoreLearnedThanForecast { given: usize, n_test: usize },
 
@@ -96,6 +108,16 @@ pub enum Error {
     Checksum { found: u32, expected: u32 },
     #[error("the model file is inconsistent: {what}.")]
     Inconsistent { what: &'static str },
+
+    #[error(
+        "the model cannot be saved: {what}, so that the file could not be read again. This is a bug in Sapwood; please report it. No file was \
+         written, and one that was saved before is still good."
+    )]
+    Unsound { what: &'static str },
+    #[error("the engine failed: {what}. This is a bug in Sapwood; please report it with the data that led here.")]
+    Panicked { what: String },
+    #[error("this model cannot be used: an earlier call failed and left it half-updated ({what}). Load a saved model, or fit a new one.")]
+    Unusable { what: String },
 }
 
 impl Error {
@@ -119,9 +141,11 @@ impl Error {
             | WrongTask { .. }
             | FewerClasses { .. }
             | NeedsLastTarget
+            | TooManyClasses { .. }
             | MoreLearnedThanForecast { .. } => ErrorKind::Input,
             UnknownOption { .. } | OutOfRange { .. } | Incompatible { .. } | NoMembers => ErrorKind::Config,
             NotAModel { .. } | NewerFormat { .. } | Truncated { .. } | Checksum { .. } | Inconsistent { .. } => ErrorKind::ModelFile,
+            Unsound { .. } | Panicked { .. } | Unusable { .. } => ErrorKind::Engine,
         }
     }
 
@@ -146,6 +170,7 @@ impl Error {
             WrongTask { .. } => "wrong-task",
             FewerClasses { .. } => "fewer-classes",
             NeedsLastTarget => "needs-last-target",
+            TooManyClasses { .. } => "too-many-classes",
             MoreLearnedThanForecast { .. } => "more-learned-than-forecast",
             UnknownOption { .. } => "unknown-option",
             OutOfRange { .. } => "out-of-range",
@@ -156,6 +181,9 @@ impl Error {
             Truncated { .. } => "truncated",
             Checksum { .. } => "checksum",
             Inconsistent { .. } => "inconsistent",
+            Unsound { .. } => "unsound",
+            Panicked { .. } => "engine-panic",
+            Unusable { .. } => "unusable",
         }
     }
 
@@ -180,6 +208,7 @@ impl Error {
             WrongTask { what: "a quantile", needs: "regression", task: "classification" },
             FewerClasses { given: 2, current: 3 },
             NeedsLastTarget,
+            TooManyClasses { given: 1001, allowed: 1000 },
             MoreLearnedThanForecast { given: 5, n_test: 4 },
             UnknownOption { name: "discard", given: "newest".into(), allowed: "oldest, random, alc, entropy".into() },
             OutOfRange { name: "forgetting", given: 1.5, allowed: "between 0 and 1" },
@@ -190,6 +219,9 @@ impl Error {
             Truncated { position: 20, needed: 8, left: 3 },
             Checksum { found: 1, expected: 2 },
             Inconsistent { what: "a leaf lists a point that is not active" },
+            Unsound { what: "the bank's weights are not normalised" },
+            Panicked { what: "index out of bounds".into() },
+            Unusable { what: "index out of bounds".into() },
         ]
     }
 }

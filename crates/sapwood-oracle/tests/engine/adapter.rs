@@ -205,7 +205,8 @@ impl Filter for Engine {
     fn saved_and_restored(&self) -> Self {
         match self {
             Self::Classes(bank) => {
-                let (restored, _) = snapshot::load(&snapshot::save(bank, &[])).expect("what was saved can be loaded");
+                let (restored, _) =
+                    snapshot::load(&snapshot::save(bank, &[]).expect("a model that can be saved")).expect("what was saved can be loaded");
                 Self::Classes(Arc::new(restored))
             }
             Self::Numbers(_) | Self::Regions(_) => unreachable!("a bare cloud is not saved"),

@@ -59,10 +59,13 @@ impl Mixing {
 
     /// Learn from the `ln` predictive density that each member gave to the target.
     pub fn update(&mut self, ln_densities: &[f64]) {
+        /// A lower density counts as this, so that the logarithms of the weights stay finite however many rows are so surprising.
+        const LOWEST: f64 = -1e280;
+        let ln_densities = ln_densities.iter().map(|ln_density| ln_density.max(LOWEST));
         for ((row, rate), ln_top) in self.ln_weights.chunks_mut(self.n_members).zip(&self.rates).zip(&mut self.ln_top) {
-            let forecast = ln_sum_exp(row.iter().zip(ln_densities).map(|(w, d)| w + d));
+            let forecast = ln_sum_exp(row.iter().zip(ln_densities.clone()).map(|(w, d)| w + d));
             *ln_top = *ln_top * self.top_rate + forecast;
-            for (weight, density) in row.iter_mut().zip(ln_densities) {
+            for (weight, density) in row.iter_mut().zip(ln_densities.clone()) {
                 *weight = *weight * rate + density;
             }
             normalise(row);
@@ -72,7 +75,14 @@ impl Mixing {
 }
 
 fn normalise(ln_weights: &mut [f64]) {
-    let total = ln_sum_exp(ln_weights.iter().copied());
+    /// Logarithms beyond this would lose the digits that tell normalised weights from others.
+    const FAR: f64 = 1e6;
+    let mut total = ln_sum_exp(ln_weights.iter().copied());
+    if total.abs() > FAR {
+        let largest = ln_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        ln_weights.iter_mut().for_each(|weight| *weight -= largest);
+        total = ln_sum_exp(ln_weights.iter().copied());
+    }
     for weight in ln_weights {
         *weight -= total;
     }

@@ -5,6 +5,7 @@ mod calibration;
 mod forecast;
 mod learn;
 mod ledger;
+pub(crate) mod limits;
 mod member;
 mod member_forecast;
 mod members;
@@ -33,10 +34,7 @@ use std::ops::Range;
 
 use crate::config::{Named, Task};
 use crate::effects::Effects;
-use crate::error::{Error, MAX_MAGNITUDE, Result};
-
-/// Sums of weights outside this range could lose one of the terms to rounding.
-const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
+use crate::error::{Error, MAX_MAGNITUDE, MAX_WEIGHT, MIN_WEIGHT, Result};
 
 /// A table of rows, stored row by row.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +84,14 @@ impl Bank {
         if n_inputs == 0 {
             return Err(Error::OutOfRange { name: "n_inputs", given: 0.0, allowed: "at least 1" });
         }
+        let classes_ok = if task == Task::Classification { n_classes > 0 } else { n_classes == 0 };
+        if !classes_ok {
+            let allowed = "at least 1 for classification, and 0 for regression";
+            return Err(Error::OutOfRange { name: "n_classes", given: n_classes as f64, allowed });
+        }
         let configs: Vec<MemberConfig> = members.iter().cloned().map(Into::into).collect();
+        limits::check_proposals(&configs, n_inputs)?;
+        limits::check_classes(&configs, n_inputs, n_classes)?;
         let members = Members::new(task, n_inputs, n_classes, &configs, seed)?;
         if members.for_horizon(Horizon::NextRow).is_empty() {
             return Err(Error::NoMembers);
@@ -148,6 +153,12 @@ impl Bank {
     /// How many scores the members see after the inputs.
     pub fn n_scores(&self) -> usize {
         self.width() - self.n_inputs
+    }
+
+    /// The largest number of classes that the memory of such a bank allows.
+    pub fn max_classes(&self) -> usize {
+        let configs: Vec<MemberConfig> = self.members.iter().map(Member::config).collect();
+        limits::max_classes(&configs, self.width())
     }
 
     pub fn n_seen(&self) -> u64 {
@@ -230,7 +241,7 @@ impl Bank {
         if weight.len() != n_rows {
             return Err(Error::WrongLength { what: "sample_weight", given: weight.len(), expected: n_rows });
         }
-        match weight.iter().position(|w| *w != 0.0 && !WEIGHTS.contains(w)) {
+        match weight.iter().position(|w| *w != 0.0 && !(MIN_WEIGHT..=MAX_WEIGHT).contains(w)) {
             Some(row) => Err(Error::BadWeight { row, value: weight[row] }),
             None => Ok(()),
         }
@@ -243,11 +254,16 @@ impl Bank {
 
     /// Allow labels up to `n_classes - 1` from now on.
     pub fn add_classes(&mut self, n_classes: usize) -> Result<()> {
+        let width = self.width();
         let Members::Classification(members) = &mut self.members else {
             return Err(Error::WrongTask { what: "a class", needs: "classification", task: self.task().name() });
         };
         if n_classes < self.n_classes {
             return Err(Error::FewerClasses { given: n_classes, current: self.n_classes });
+        }
+        if n_classes > self.n_classes {
+            let configs: Vec<MemberConfig> = members.iter().map(|member| member.member().config()).collect();
+            limits::check_classes(&configs, width, n_classes)?;
         }
         self.n_classes = n_classes;
         members.iter_mut().for_each(|member| member.add_classes(n_classes));

@@ -11,6 +11,9 @@ use crate::tree::{Branch, Forest, NodeId};
 /// The tally is recomputed this often, so that rounding errors of its updates cannot accumulate.
 const RECOMPUTE_EVERY: u64 = 1024;
 
+/// Large enough for any data of ordinary units, and the sum over all particles stays finite.
+const LARGEST_SCORE: f64 = 1e290;
+
 /// Buffers that are kept between steps.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Workspace {
@@ -144,6 +147,8 @@ impl<M: LeafModel> Cloud<M> {
         let mut scores = std::mem::take(&mut leaf.extras.scores);
         scores.clear();
         model.discard_scores(leaf.fit(), total, &leaf.origin, bounds, pool.encoded(leaf.points.slots()), &mut scores);
+        // Where the leaf's posterior is mostly rounding error, or its box as large as numbers get, a score may overflow. Such points stay.
+        scores.iter_mut().filter(|score| score.is_nan() || **score > LARGEST_SCORE).for_each(|score| *score = LARGEST_SCORE);
         leaf.extras.scores = scores;
         leaf.scored = true;
     }

@@ -12,17 +12,20 @@
 
 mod batch;
 mod discriminant;
+mod extent;
 mod gaussian;
 mod multinomial;
 mod origin;
 mod scale;
 
 pub use batch::Batch;
-pub use discriminant::{Covariance, Discriminant, DiscriminantFit, Ridge, Shape};
+pub use discriminant::{Covariance, Discriminant, DiscriminantFit, MAX_FULL_INPUTS, Ridge, Shape};
+use extent::is_possible_product;
+pub use extent::{Extent, MAX_MEAN, MAX_SQUARE, MAX_TOTAL_WEIGHT, SUMS_ROUND_TO};
 pub use gaussian::{FixedPrior, Gaussian, GaussianFit, GaussianPrior, Pseudo};
 pub use multinomial::{Multinomial, class_count_ix};
 pub use origin::Origin;
-pub use scale::Scale;
+pub use scale::{Scale, are_possible_cross_products};
 
 use crate::config::Division;
 use crate::num::lanes::Lane;
@@ -135,8 +138,14 @@ pub trait LeafModel: Clone + Send + Sync {
     /// the rest.
     fn divide(&self, division: Division, retired: &[f64], origin: &[f64], split: &Split, share: f64, left: &mut [f64]);
 
-    /// Whether statistics read from a file could have come from data.
-    fn are_possible(&self, stats: &[f64], origin: &[f64]) -> bool;
+    /// Whether the running scale, and what follows it, could have come from such data.
+    fn is_possible(&self, extent: &Extent) -> bool;
+    /// What all observations so far were, given the range of each input and of the target.
+    fn extent(&self, inputs: &[(f64, f64)], targets: (f64, f64)) -> Extent;
+    /// The statistics of as many observations as there have been, all of them as far from the origin as any.
+    fn largest_stats(&self, origin: &[f64], extent: &Extent) -> Vec<f64>;
+    /// Whether statistics could have come from data, given the largest that these data can have. Allows for the rounding of sums.
+    fn are_possible(&self, stats: &[f64], largest: &[f64]) -> bool;
 
     /// The statistics of the pseudo-data that the prior stands for, centred on `origin`. A [`Batch`] takes them with those of a leaf.
     fn prior_stats(&self, _origin: &[f64], out: &mut [f64]) {

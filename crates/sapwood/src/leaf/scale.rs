@@ -1,5 +1,6 @@
 //! Running second moments of the whole stream, which set the units of the default prior.
 
+use super::{MAX_MEAN, MAX_SQUARE, MAX_TOTAL_WEIGHT};
 use crate::num::cholesky::{packed_ix, packed_len};
 
 /// Weighted means and centred cross-products of the inputs (and the target) over the whole stream, by Welford's recursion. A missing input
@@ -90,9 +91,35 @@ impl Scale {
 
     /// Correlation of columns `i >= j`; 0 where one of them is constant.
     pub fn correlation(&self, i: usize, j: usize) -> f64 {
-        let product = self.cross[packed_ix(i, i)] * self.cross[packed_ix(j, j)];
-        if product > 0.0 { self.cross[packed_ix(i, j)] / product.sqrt() } else { 0.0 }
+        let (own, other) = (self.cross[packed_ix(i, i)], self.cross[packed_ix(j, j)]);
+        let product = own * other;
+        if product > f64::MIN_POSITIVE && product < f64::INFINITY {
+            self.cross[packed_ix(i, j)] / product.sqrt()
+        } else if own > f64::MIN_POSITIVE && other > f64::MIN_POSITIVE {
+            // In extreme units the product has lost its digits.
+            (self.cross[packed_ix(i, j)] / own.sqrt() / other.sqrt()).clamp(-1.0, 1.0)
+        } else {
+            0.0
+        }
     }
+}
+
+impl Scale {
+    /// Whether any stream has such moments: counts and variances are not negative, and no correlation exceeds one.
+    pub fn is_possible(&self) -> bool {
+        (0.0..=MAX_TOTAL_WEIGHT).contains(&self.n)
+            && self.mean.iter().all(|mean| mean.abs() <= MAX_MEAN)
+            && are_possible_cross_products(&self.cross, self.dim())
+    }
+}
+
+/// Whether a packed matrix of centred cross-products can come from data. Small ones lose digits to underflow.
+pub fn are_possible_cross_products(cross: &[f64], dim: usize) -> bool {
+    const UNDERFLOW: f64 = 1e-290;
+    let root = |i: usize| (cross[packed_ix(i, i)] + UNDERFLOW).sqrt();
+    (0..dim).all(|i| {
+        (0.0..=MAX_SQUARE).contains(&cross[packed_ix(i, i)]) && (0..i).all(|j| cross[packed_ix(i, j)].abs() <= 1.0001 * root(i) * root(j))
+    })
 }
 
 /// How often a count has doubled.

@@ -114,7 +114,8 @@ pub fn student_t_cdf(t: f64, df: f64) -> f64 {
         return normal_cdf(student_t_to_normal(t, df));
     }
     let square = df + t * t;
-    let tail = 0.5 * incomplete_beta(0.5 * df, 0.5, df / square, t * t / square, ln_beta_half(df));
+    // Where `t` dwarfs the degrees of freedom, or they dwarf it, rounding may lead out of the range.
+    let tail = (0.5 * incomplete_beta(0.5 * df, 0.5, df / square, t * t / square, ln_beta_half(df))).clamp(0.0, 0.5);
     if t > 0.0 { 1.0 - tail } else { tail }
 }
 

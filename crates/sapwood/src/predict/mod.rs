@@ -12,4 +12,4 @@ mod student_t;
 pub use mixture::{Component, Mixture, ln_mix};
 pub use moments::Moments;
 pub use solver::Solver;
-pub use student_t::StudentT;
+pub use student_t::{FARTHEST, StudentT};

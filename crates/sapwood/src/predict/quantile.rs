@@ -19,7 +19,8 @@ impl Solver<'_> {
         let near = if self.has_coarse() { solve(self.coarse_or_exact(), q, start, self.width, ROUGH).unwrap_or(start) } else { start };
         let deep = q.min(1.0 - q) < DEEP_TAIL;
         let found = if deep { None } else { solve(&self.exact, q, near, self.width, EXACT) };
-        found.unwrap_or_else(|| self.mixture.quantile_by_bisection(q))
+        // With hardly any degrees of freedom, far quantiles exceed the largest number.
+        found.unwrap_or_else(|| self.mixture.quantile_by_bisection(q)).clamp(f64::MIN, f64::MAX)
     }
 }
 

@@ -13,7 +13,22 @@ pub struct StudentT {
     pub noise_share: f64,
 }
 
+/// Data are at most 1e100 in magnitude. Predictions beyond these limits come from extrapolating far beyond everything seen, and are held to
+/// them so that moments, distances and quantiles stay finite.
+pub const FARTHEST: f64 = 1e120;
+const WIDEST: f64 = 1e140;
+
 impl StudentT {
+    /// The distribution with these parameters, its location and scale held to what can be computed with. `fallback` stands in for a location
+    /// that is not a number.
+    #[inline]
+    pub fn within_limits(self, fallback: f64) -> Self {
+        let location = if self.location.is_nan() { fallback } else { self.location.clamp(-FARTHEST, FARTHEST) };
+        // A NaN comes from an infinity, so that it is as wide as can be.
+        let scale = if self.scale <= WIDEST { self.scale.max(f64::MIN_POSITIVE) } else { WIDEST };
+        Self { location, scale, ..self }
+    }
+
     /// Infinite where it does not exist.
     pub fn variance(&self) -> f64 {
         if self.df > 2.0 { self.scale * self.scale * self.df / (self.df - 2.0) } else { f64::INFINITY }

@@ -58,14 +58,51 @@ impl Writer {
     }
 }
 
+/// What stands at a place in a model file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldKind {
+    U8,
+    Bool,
+    U32,
+    U64,
+    F64,
+    /// A u64 that counts the items of `size` bytes that follow it; items of unequal size are at least that long.
+    Count {
+        size: usize,
+    },
+}
+
+/// A field of a model file: its kind, and the position of its first byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    pub kind: FieldKind,
+    pub position: usize,
+}
+
 pub struct Reader<'a> {
     data: &'a [u8],
     position: usize,
+    /// The fields read so far, if they are recorded.
+    fields: Option<Vec<Field>>,
 }
 
 impl<'a> Reader<'a> {
     pub fn new(data: &'a [u8]) -> Self {
-        Self { data, position: 0 }
+        Self { data, position: 0, fields: None }
+    }
+
+    pub fn recording(data: &'a [u8]) -> Self {
+        Self { fields: Some(Vec::new()), ..Self::new(data) }
+    }
+
+    pub fn into_fields(self) -> Vec<Field> {
+        self.fields.unwrap_or_default()
+    }
+
+    fn record(&mut self, kind: FieldKind) {
+        if let Some(fields) = &mut self.fields {
+            fields.push(Field { kind, position: self.position });
+        }
     }
 
     pub fn left(&self) -> usize {
@@ -91,26 +128,31 @@ impl<'a> Reader<'a> {
     }
 
     pub fn u8(&mut self) -> Result<u8> {
-        Ok(self.array::<1>()?[0])
+        self.record(FieldKind::U8);
+        Ok(u8::from_le_bytes(self.array()?))
     }
 
     pub fn bool(&mut self) -> Result<bool> {
-        match self.u8()? {
-            0 => Ok(false),
-            1 => Ok(true),
+        self.record(FieldKind::Bool);
+        match self.array()? {
+            [0] => Ok(false),
+            [1] => Ok(true),
             _ => Err(Error::Inconsistent { what: "a truth value is neither 0 nor 1" }),
         }
     }
 
     pub fn u32(&mut self) -> Result<u32> {
+        self.record(FieldKind::U32);
         Ok(u32::from_le_bytes(self.array()?))
     }
 
     pub fn u64(&mut self) -> Result<u64> {
+        self.record(FieldKind::U64);
         Ok(u64::from_le_bytes(self.array()?))
     }
 
     pub fn f64(&mut self) -> Result<f64> {
+        self.record(FieldKind::F64);
         Ok(f64::from_le_bytes(self.array()?))
     }
 
@@ -121,7 +163,8 @@ impl<'a> Reader<'a> {
 
     /// A count of things that take at least `size` bytes each: it cannot promise more than is left.
     pub fn count(&mut self, size: usize) -> Result<usize> {
-        let n = self.u64()?;
+        self.record(FieldKind::Count { size });
+        let n = u64::from_le_bytes(self.array()?);
         let possible = (self.left() / size.max(1)) as u64;
         if n > possible {
             return Err(Error::Truncated { position: self.position, needed: usize::try_from(n).unwrap_or(usize::MAX), left: self.left() });

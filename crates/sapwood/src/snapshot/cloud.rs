@@ -1,20 +1,13 @@
 //! A cloud: its pool, its forest and the trees in it. Points are called by their position in order of arrival.
 
 use super::bytes::{Reader, Writer};
+use super::invariants::{check_pool, require};
 use super::pool::{read_pool, write_pool};
 use crate::cloud::{Cloud, Tree};
-
-use crate::error::{Error, MAX_MAGNITUDE, Result};
+use crate::error::{Error, Result};
 use crate::leaf::{Fit, LeafModel};
 use crate::split::Split;
-use crate::tree::{Branch, Forest, LeafNode, NodeId, Points};
-
-/// Deeper than any tree the prior would let live, and shallow enough to walk recursively.
-const MAX_DEPTH: usize = 1000;
-
-fn require(condition: bool, what: &'static str) -> Result<()> {
-    if condition { Ok(()) } else { Err(Error::Inconsistent { what }) }
-}
+use crate::tree::{Branch, Forest, LeafNode, MAX_DEPTH, NodeId, Points};
 
 pub fn write_cloud<M: LeafModel>(w: &mut Writer, cloud: &Cloud<M>, write_model: impl Fn(&mut Writer, &M)) {
     write_model(w, &cloud.model);
@@ -121,10 +114,6 @@ pub fn read_cloud<M: LeafModel>(
     cloud.ln_evidence = r.f64()?;
     let (low, high) = (r.f64s()?, r.f64s()?);
     require(low.len() == n_inputs && high.len() == n_inputs, "the input ranges have the wrong length")?;
-    let range_ok = |(low, high): (&f64, &f64)| {
-        (low <= high && low.is_finite() && high.is_finite()) || (*low == f64::INFINITY && *high == f64::NEG_INFINITY)
-    };
-    require(low.iter().zip(&high).all(range_ok), "an input range is empty")?;
     cloud.range = low.into_iter().zip(high).collect();
 
     cloud.pool = read_pool(r, n_inputs, cloud.model.point_len(), cloud.step)?;
@@ -134,7 +123,6 @@ pub fn read_cloud<M: LeafModel>(
     cloud.tally = r.f64s()?;
     let expected_tally = if cloud.uses_scores() { cloud.pool.n_slots() } else { 0 };
     require(cloud.tally.len() == expected_tally, "the discard scores do not fit the pool")?;
-    require(cloud.tally.iter().all(|score| !score.is_nan()), "a discard score is not a number")?;
 
     let mut forest = Forest::new(cloud.settings.config.max_active, cloud.model.stat_len());
     let nodes = read_nodes(r, &cloud, &mut forest)?;
@@ -154,21 +142,7 @@ pub fn read_cloud<M: LeafModel>(
     require(nodes.iter().all(|(node, _)| forest.refs(*node) > 0), "a node belongs to no tree")?;
     cloud.forest = forest;
     cloud.trees = trees;
-    check_routing(&cloud)?;
-    check_sums(&cloud)?;
     Ok(cloud)
-}
-
-fn check_pool<M: LeafModel>(cloud: &Cloud<M>) -> Result<()> {
-    let pool = &cloud.pool;
-    for &slot in pool.active() {
-        require(pool.x(slot).iter().all(|v| v.is_nan() || v.abs() <= MAX_MAGNITUDE), "an active input is out of range")?;
-        require(pool.y(slot).abs() <= MAX_MAGNITUDE, "an active target is out of range")?;
-        require(pool.point(slot).iter().all(|v| v.is_finite()), "an active point is not finite")?;
-        require(pool.weight(slot) > 0.0 && pool.weight(slot) <= MAX_MAGNITUDE, "an active weight is out of range")?;
-        require(cloud.model.could_encode(pool.point(slot), pool.y(slot)), "an active point does not match its target")?;
-    }
-    Ok(())
 }
 
 /// Nodes with the number of levels below them.
@@ -183,7 +157,7 @@ fn read_nodes<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>, forest: &mut Fores
             *forest.leaf_mut(ix) = leaf;
             (NodeId::leaf(ix), 0)
         } else {
-            let split = Split { dim: r.u32()?, nan_left: r.bool()?, cut: r.finite()? };
+            let split = Split { dim: r.u32()?, nan_left: r.bool()?, cut: r.f64()? };
             require((split.dim as usize) < cloud.settings.n_inputs, "a split is on an input that does not exist")?;
             let (left, right) = (r.u32()? as usize, r.u32()? as usize);
             // Children come first, so what they refer to is known and nothing can be its own ancestor.
@@ -199,7 +173,6 @@ fn read_nodes<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>, forest: &mut Fores
 
 fn read_leaf<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>) -> Result<LeafNode<M::Fit>> {
     let stat_len = cloud.model.stat_len();
-    let boxed = if cloud.settings.config.discard.uses_boxes() { cloud.settings.n_inputs } else { 0 };
     let mut leaf = LeafNode::default();
     let points = Points::from_slots(r.u32s()?, &cloud.pool);
     leaf.points = points.ok_or(Error::Inconsistent { what: "a leaf lists a point that does not exist, or one twice" })?;
@@ -215,61 +188,5 @@ fn read_leaf<M: LeafModel>(r: &mut Reader, cloud: &Cloud<M>) -> Result<LeafNode<
     }
     leaf.n_tallied = r.u32()?;
     leaf.scored = r.bool()?;
-    let total: Vec<f64> = leaf.active.iter().zip(&retired).map(|(a, r)| a + r).collect();
-    for stats in [&retired, &total] {
-        require(cloud.model.are_possible(stats, &leaf.origin), "a leaf's statistics cannot have come from data")?;
-    }
-    let tallied = cloud.uses_scores() || (leaf.extras.scores.is_empty() && leaf.n_tallied == 0 && !leaf.scored);
-    require(tallied, "a leaf has scores that nobody asked for")?;
-    require(leaf.extras.lower.len() == boxed && leaf.extras.upper.len() == boxed, "a leaf's box has the wrong number of sides")?;
-    require(leaf.extras.lower.iter().chain(&leaf.extras.upper).all(|bound| !bound.is_nan()), "a leaf's box is not made of numbers")?;
-    require(leaf.extras.scores.is_empty() || leaf.extras.scores.len() == leaf.n_active(), "a leaf's scores do not fit its points")?;
-    require(!leaf.scored || leaf.extras.scores.len() == leaf.n_active(), "a leaf's scores do not fit its points")?;
-    require(leaf.extras.scores.iter().all(|score| !score.is_nan()), "a discard score is not a number")?;
     Ok(leaf)
-}
-
-/// Every tree holds every active point exactly once, in the leaf that its splits lead to.
-fn check_routing<M: LeafModel>(cloud: &Cloud<M>) -> Result<()> {
-    const LOST: &str = "a leaf does not hold the points that fall in it";
-    let n_active = cloud.pool.len();
-    let mut home = vec![u32::MAX; cloud.pool.n_slots()];
-    for tree in &cloud.trees {
-        for &slot in cloud.pool.active() {
-            home[slot as usize] = cloud.forest.find(tree.root, cloud.pool.x(slot)) as u32;
-        }
-        let (mut n_listed, mut all_home) = (0, true);
-        cloud.forest.for_each_leaf(tree.root, 0, &mut |leaf_ix, _| {
-            for &slot in cloud.forest.leaf(leaf_ix).points.slots() {
-                n_listed += 1;
-                // Taken once met, so that a point listed twice does not count twice.
-                all_home &= std::mem::replace(&mut home[slot as usize], u32::MAX) == leaf_ix as u32;
-            }
-        });
-        require(all_home && n_listed == n_active, LOST)?;
-    }
-    Ok(())
-}
-
-/// A leaf's active statistics are the sums over its points, to what rounding can have done.
-fn check_sums<M: LeafModel>(cloud: &Cloud<M>) -> Result<()> {
-    for leaf_ix in cloud.forest.live_leaves() {
-        let leaf = cloud.forest.leaf(leaf_ix);
-        let mut sums = vec![0.0; leaf.active.len()];
-        let mut sizes = vec![0.0; leaf.active.len()];
-        let mut one = vec![0.0; leaf.active.len()];
-        for &slot in leaf.points.slots() {
-            one.fill(0.0);
-            cloud.model.observe(&mut one, &leaf.origin, cloud.pool.point(slot), cloud.pool.weight(slot));
-            for ((sum, size), value) in sums.iter_mut().zip(&mut sizes).zip(&one) {
-                *sum += value;
-                *size += value.abs();
-            }
-        }
-        // Points that have come and gone may have been much larger than those that are left.
-        let largest = sizes.iter().fold(1.0f64, |a, b| a.max(*b));
-        let close = leaf.active.iter().zip(&sums).all(|(a, b)| (a - b).abs() <= 1e-3 * largest);
-        require(close, "a leaf's statistics are not those of its points")?;
-    }
-    Ok(())
 }

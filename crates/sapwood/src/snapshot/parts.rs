@@ -5,16 +5,17 @@ use std::collections::VecDeque;
 use super::bytes::{Reader, Writer};
 use super::cloud::{read_cloud, write_cloud};
 use super::effects::{read_effects, write_effects};
+use super::invariants::check_bank;
 use super::trivial::{read_last_label, read_last_value, read_least_squares, write_last_label, write_last_value, write_least_squares};
 use crate::bank::{
     Account, Bank, Calibration, ClassificationMember, Errors, Forecaster, Horizon, Ledger, Member, MemberConfig, Members, Mixing,
-    RegressionMember, TRACE_LEN, TrivialKind,
+    RegressionMember, TrivialKind,
 };
 use crate::config::{CloudConfig, Leaf, Named, Task};
 use crate::effects::Effects;
 use crate::error::{Error, Result};
 use crate::leaf::{Discriminant, Gaussian, GaussianPrior, LeafModel, Multinomial, Pseudo, Ridge, Scale};
-use crate::num::cholesky::{packed_ix, packed_len};
+use crate::num::cholesky::packed_len;
 
 pub(super) fn inconsistent<T>(what: &'static str) -> Result<T> {
     Err(Error::Inconsistent { what })
@@ -131,11 +132,6 @@ pub fn read_bank(r: &mut Reader, version: u32) -> Result<Bank> {
             (0..n_members).map(|_| read_classification_member(r, version, width, n_classes, n_seen)).collect::<Result<_>>()?,
         ),
     };
-    let rate_ok = |rate: &f64| *rate > 0.0 && *rate <= 1.0;
-    let rates_ok = !rates.is_empty() && rates.iter().all(rate_ok) && rate_ok(&top_rate);
-    if !rates_ok || trace.len() > TRACE_LEN || recent.len() != members.max_lags() {
-        return inconsistent("the bank's weights do not fit its members");
-    }
     let account = |horizon, state| checked_account(members.for_horizon(horizon), &rates, top_rate, state);
     let next_row = account(Horizon::NextRow, next_row)?;
     let any_row = match (members.has_account_of_any_row(), any_row) {
@@ -145,7 +141,9 @@ pub fn read_bank(r: &mut Reader, version: u32) -> Result<Bank> {
         _ => return inconsistent("the account of rows at any distance does not fit the members"),
     };
     let ledger = Ledger { task, next_row, any_row, recent, n_seen, ln_evidence, trace };
-    Ok(Bank { n_inputs, n_classes, members, ledger, effects })
+    let bank = Bank { n_inputs, n_classes, members, ledger, effects };
+    check_bank(&bank)?;
+    Ok(bank)
 }
 
 /// What [`write_account`] wrote.
@@ -164,7 +162,7 @@ fn read_account_state(r: &mut Reader, version: u32) -> Result<AccountState> {
 fn checked_account(members: Vec<usize>, rates: &[f64], top_rate: f64, state: AccountState) -> Result<Account> {
     let AccountState { ln_weights, ln_top, calibration } = state;
     let lengths_ok = ln_weights.len() == rates.len() * members.len() && ln_top.len() == rates.len();
-    if members.is_empty() || !lengths_ok || !ln_weights.iter().chain(&ln_top).all(|w| *w <= 1e-6) {
+    if members.is_empty() || !lengths_ok {
         return inconsistent("the bank's weights do not fit its members");
     }
     let mut account = Account::new(members, rates, top_rate);
@@ -177,13 +175,7 @@ fn checked_account(members: Vec<usize>, rates: &[f64], top_rate: f64, state: Acc
 fn read_calibration(r: &mut Reader) -> Result<Calibration> {
     let ln_weights = r.f64s()?.try_into().or_else(|_| inconsistent("the grid of the calibration has another length"))?;
     let errors = Errors { n: r.f64()?, sum: r.f64()?, squares: r.f64()? };
-    let calibration = Calibration { ln_weights, errors, lowest: r.f64()?, highest: r.f64()? };
-    let weights_ok = calibration.ln_weights.iter().all(|weight| weight.is_finite() && *weight <= 0.0);
-    let errors_ok = errors.n >= 0.0 && errors.squares >= 0.0 && [errors.n, errors.sum, errors.squares].iter().all(|v| v.is_finite());
-    if !weights_ok || !errors_ok || calibration.lowest.is_nan() || calibration.highest.is_nan() {
-        return inconsistent("the calibration is not made of numbers it could have");
-    }
-    Ok(calibration)
+    Ok(Calibration { ln_weights, errors, lowest: r.f64()?, highest: r.f64()? })
 }
 
 fn read_regression_member(r: &mut Reader, version: u32, n_inputs: usize, n_seen: u64) -> Result<RegressionMember> {
@@ -332,12 +324,6 @@ fn read_scale(r: &mut Reader, dim: usize) -> Result<Scale> {
     scale.n = r.finite()?;
     scale.mean = r.finite_f64s(dim)?;
     scale.cross = r.finite_f64s(packed_len(dim))?;
-    if (0..dim).any(|i| scale.cross[packed_ix(i, i)] < 0.0) {
-        return inconsistent("the running scale has a negative variance");
-    }
-    if scale.n < 0.0 {
-        return inconsistent("the running scale has a negative count");
-    }
     Ok(scale)
 }
 
@@ -361,9 +347,6 @@ fn read_gaussian(r: &mut Reader, blank: &Gaussian) -> Result<Gaussian> {
         pseudo.moments = r.finite_f64s(packed_len(dim + 1))?;
         pseudo.centre = r.finite_f64s(dim)?;
         (pseudo.nu0, pseudo.noise, pseudo.ln_constant) = (r.finite()?, r.finite()?, r.finite()?);
-        if pseudo.nu0 <= 0.0 || pseudo.noise <= 0.0 || !pseudo.is_proper() {
-            return inconsistent("a leaf prior is not proper");
-        }
     }
     Ok(model)
 }
@@ -380,9 +363,6 @@ fn read_discriminant(r: &mut Reader, blank: &Discriminant) -> Result<Discriminan
     let dim = model.scale.dim();
     model.scale = read_scale(r, dim)?;
     let (squares, centre) = (r.finite_f64s(dim)?, r.finite_f64s(dim)?);
-    if squares.iter().any(|square| *square <= 0.0) {
-        return inconsistent("a leaf prior is not proper");
-    }
     model.ridge = Ridge { squares, centre, follows: true };
     Ok(model)
 }

@@ -15,6 +15,9 @@ pub use prior::TreePrior;
 use crate::leaf::Fit;
 use crate::split::Split;
 
+/// No leaf deeper than this is split. Far deeper than the default prior lets trees live, and shallow enough to walk recursively.
+pub const MAX_DEPTH: usize = 1000;
+
 /// A branch or a leaf of the forest, distinguished by the top bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(u32);
@@ -118,7 +121,7 @@ impl<F: Fit> Forest<F> {
         /// Up to a kilobyte per leaf, reserving capacity for the whole pool pays off: a leaf then never reallocates.
         const MAX_RESERVED: usize = 256;
         // A point arrives before another is retired.
-        Self { leaf_capacity: (max_active.map_or(0, |max| max + 1).min(MAX_RESERVED), stat_len), ..Self::default() }
+        Self { leaf_capacity: (max_active.map_or(0, |max| max.saturating_add(1)).min(MAX_RESERVED), stat_len), ..Self::default() }
     }
 
     pub fn branch(&self, ix: usize) -> &Branch {

@@ -128,7 +128,7 @@ pub fn bank<C: Into<MemberConfig> + Clone>(n_inputs: usize, n_classes: usize, me
 
 /// The model file of a bank.
 pub fn bytes(bank: &Bank) -> Vec<u8> {
-    snapshot::save(bank, b"meta")
+    snapshot::save(bank, b"meta").expect("a model that can be saved")
 }
 
 /// Means and variances, or class probabilities, at the rows of a table, each taken as the next row.

@@ -70,6 +70,8 @@ impl LeastSquares {
             backward_solve(&factor, &mut slopes);
             for (i, slope) in slopes.iter_mut().enumerate() {
                 *slope = if sd[i] > 0.0 { *slope * sd[q] / sd[i] } else { 0.0 };
+                // Units may differ by more than numbers can hold.
+                *slope = if slope.is_finite() { *slope } else { 0.0 };
             }
             self.slopes = slopes;
         }

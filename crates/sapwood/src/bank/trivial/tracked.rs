@@ -56,7 +56,7 @@ impl<P: PointForecast> Tracked<P> {
         let location = if predicted.is_finite() { predicted } else { self.scale.mean(0) };
         let pseudo = (1.0 - (1.0 - DECAY) * self.n_errors).max(PSEUDO_LEFT);
         let mean_error = (self.sum_errors + pseudo * PSEUDO_ERROR * self.unit()) / (self.n_errors + pseudo);
-        StudentT { df: DF, location, scale: SCALE_OF_MEAN_ERROR * mean_error, noise_share: 1.0 }
+        StudentT { df: DF, location, scale: SCALE_OF_MEAN_ERROR * mean_error, noise_share: 1.0 }.within_limits(0.0)
     }
 }
 

@@ -17,7 +17,10 @@ pub use ridge::Ridge;
 
 use super::gaussian::with_scratch;
 use super::multinomial::{CLASS, class_of, is_class};
-use super::{Batch, Bounds, ClassificationLeaf, EncodedPoints, LeafModel, Multinomial, N_POINTS, SWAMPED, Scale, n_points};
+use super::{
+    Batch, Bounds, ClassificationLeaf, EncodedPoints, Extent, LeafModel, MAX_MEAN, Multinomial, N_POINTS, SUMS_ROUND_TO, SWAMPED, Scale,
+    is_possible_product, n_points,
+};
 use crate::config::Division;
 use crate::num::lanes::Lane;
 use crate::num::ln;
@@ -27,7 +30,7 @@ use nested::{bayes_factors, space_len};
 use predict::Posterior;
 
 /// With more inputs than this, covariances are diagonal.
-const MAX_FULL: usize = 20;
+pub const MAX_FULL_INPUTS: usize = 20;
 
 /// The posterior of a discriminant leaf.
 #[derive(Debug, Default)]
@@ -67,7 +70,7 @@ pub struct Discriminant {
 impl Discriminant {
     pub fn new(n_inputs: usize, n_classes: usize, covariance: Covariance, dirichlet: Option<f64>) -> Self {
         let scale = Scale::new(n_inputs);
-        let shape = if n_inputs > MAX_FULL { Shape::Diagonal } else { Shape::Full };
+        let shape = if n_inputs > MAX_FULL_INPUTS { Shape::Diagonal } else { Shape::Full };
         Self {
             layout: Layout { n_classes, n_inputs, covariance, shape },
             counts: Multinomial::new(n_classes, dirichlet),
@@ -246,7 +249,9 @@ impl LeafModel for Discriminant {
             let variance = self.square_of(total, i) / n - mean * mean;
             mean * mean > FAR * (variance + self.ridge.squares[i]) && mean.abs() > 1e-9 * origin[i].abs()
         });
-        far.then(|| self.centre_of(total, origin)[1..].to_vec())
+        // What is mostly rounding error may have a mean outside the data.
+        let better = far.then(|| self.centre_of(total, origin)[CLASS + 1..].to_vec());
+        better.filter(|better| better.iter().all(|value| value.abs() <= MAX_MEAN))
     }
 
     fn divides_by_cut(&self, division: Division) -> bool {
@@ -266,17 +271,40 @@ impl LeafModel for Discriminant {
         });
     }
 
-    fn are_possible(&self, stats: &[f64], _origin: &[f64]) -> bool {
+    fn is_possible(&self, extent: &Extent) -> bool {
+        let centred = extent.holds(&self.scale.mean) && extent.holds(&self.ridge.centre);
+        centred && self.scale.is_possible() && self.ridge.is_possible()
+    }
+
+    fn extent(&self, inputs: &[(f64, f64)], _targets: (f64, f64)) -> Extent {
+        Extent::new(self.scale.n, inputs.iter().copied())
+    }
+
+    fn largest_stats(&self, origin: &[f64], extent: &Extent) -> Vec<f64> {
+        let mut farthest = vec![0.0; self.point_len()];
+        (0..origin.len()).for_each(|i| farthest[CLASS + 1 + i] = extent.reach(i, origin[i]));
+        let mut stats = vec![0.0; self.stat_len()];
+        for class in 0..self.layout.n_classes {
+            farthest[CLASS] = class as f64;
+            self.observe(&mut stats, &vec![0.0; origin.len()], &farthest, extent.weight);
+        }
+        stats
+    }
+
+    fn are_possible(&self, stats: &[f64], largest: &[f64]) -> bool {
+        let slack = |ix: usize| SUMS_ROUND_TO * largest[ix] + f64::MIN_POSITIVE;
+        let n = n_points(stats);
         let counted: f64 = self.counts_in(stats).sum();
-        // Weights reach 1e12; removing the last of them leaves a rounding error of 1e-4.
-        let slack = 1e-3 + 1e-9 * counted.abs();
-        let counts_ok = self.counts_in(stats).all(|count| count >= -slack) && (n_points(stats) - counted).abs() <= slack;
-        // A sum of squares is at least that of equally many points at their mean, up to a rounding error below one pseudo-observation.
+        let counts_ok = (0..self.layout.n_classes).all(|class| stats[self.layout.count(class)] >= -slack(self.layout.count(class)));
+        let bounded = stats.iter().zip(largest).all(|(value, largest)| value.abs() <= (1.0 + 1e-6) * largest + f64::MIN_POSITIVE);
+        // A sum of squares is at least that of equally many points at their mean.
         let squares_ok = |i: usize| {
-            let square = self.square_of(stats, i) + self.ridge.squares[i];
-            square >= 0.0 && self.sum_of(stats, i).powi(2) <= (1.0 + 1e-6) * square * (counted + 1.0)
+            let square_slack = SUMS_ROUND_TO * self.square_of(largest, i) + f64::MIN_POSITIVE;
+            let sum_slack = SUMS_ROUND_TO * self.sum_of(largest, i) + f64::MIN_POSITIVE;
+            let squares = [self.square_of(stats, i), n];
+            squares[0] >= -square_slack && is_possible_product(self.sum_of(stats, i), squares, [square_slack, slack(N_POINTS)], sum_slack)
         };
-        counts_ok && (0..self.layout.n_inputs).all(squares_ok)
+        counts_ok && bounded && (n - counted).abs() <= slack(N_POINTS) && (0..self.layout.n_inputs).all(squares_ok)
     }
 
     fn ln_z_batch(&self, batch: &mut Batch, scratch: &mut Vec<Lane>, out: &mut Vec<f64>) {

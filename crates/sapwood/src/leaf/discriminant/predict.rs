@@ -254,8 +254,12 @@ fn normalise(values: &mut [f64], n_empty: f64) {
     } else {
         values
     };
-    let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    values.iter_mut().for_each(|value| *value = exp(*value - largest));
+    // An input too far out to compute with is equally likely in every class.
+    if values.iter().any(|value| value.is_nan() || *value == f64::INFINITY) {
+        values.fill(0.0);
+    }
+    let largest = values.iter().copied().fold(f64::MIN, f64::max);
+    values.iter_mut().for_each(|value| *value = if largest > f64::MIN { exp(*value - largest) } else { 1.0 });
     let sum = if n_empty == 0.0 { values.iter().sum() } else { n_empty * values[0] + values[1..].iter().sum::<f64>() };
     values.iter_mut().for_each(|value| *value /= sum);
 }

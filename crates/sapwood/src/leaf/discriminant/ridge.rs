@@ -3,7 +3,7 @@
 //! It is on the scale of the whole stream, never of the leaf: on the scale of a tiny leaf every input is far out, where the class that the
 //! leaf has not seen is the likeliest, because its density is the widest.
 
-use crate::leaf::Scale;
+use crate::leaf::{MAX_MEAN, MAX_SQUARE, Scale};
 
 /// In pseudo-observations. A whole one blurs narrow leaves (log loss .200 instead of .181 on the full ELEC2); much less makes tiny leaves
 /// overconfident.
@@ -21,13 +21,19 @@ pub struct Ridge {
 
 impl Ridge {
     pub fn of_stream(scale: &Scale) -> Self {
-        let square = |i: usize| if scale.variance(i) > 0.0 { STRENGTH * scale.variance(i) } else { 1.0 };
+        let square = |i: usize| if scale.variance(i) > 0.0 { (STRENGTH * scale.variance(i)).max(f64::MIN_POSITIVE) } else { 1.0 };
         let squares = (0..scale.dim()).map(square).collect();
         Self { squares, centre: (0..scale.dim()).map(|i| scale.mean(i)).collect(), follows: true }
     }
 
     pub fn fixed(squares: Vec<f64>) -> Self {
         Self { centre: vec![0.0; squares.len()], squares, follows: false }
+    }
+
+    /// Whether any stream has such a ridge.
+    pub fn is_possible(&self) -> bool {
+        let squares_ok = self.squares.iter().all(|square| (f64::MIN_POSITIVE..=MAX_SQUARE).contains(square));
+        squares_ok && self.centre.iter().all(|centre| centre.abs() <= MAX_MEAN)
     }
 
     /// Follow the stream's scale; true if the ridge changed.

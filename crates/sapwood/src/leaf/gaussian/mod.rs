@@ -19,7 +19,9 @@ mod prior;
 
 pub use prior::{FixedPrior, GaussianPrior, Pseudo};
 
-use super::{Batch, Bounds, EncodedPoints, LeafModel, RegressionLeaf, SWAMPED, Scale, n_points};
+use super::{
+    Batch, Bounds, EncodedPoints, Extent, LeafModel, MAX_MEAN, RegressionLeaf, SUMS_ROUND_TO, SWAMPED, Scale, is_possible_product, n_points,
+};
 use crate::config::Division;
 use crate::num::cholesky::{factor_leading, forward_solve, packed_ix, packed_len};
 use crate::num::lanes::Lane;
@@ -210,7 +212,9 @@ impl LeafModel for Gaussian {
             let mean = moments.mean(i);
             mean * mean > FAR * moments.variance(i) && mean.abs() > 1e-9 * origin[i].abs()
         });
-        far.then(|| (0..origin.len()).map(|i| origin[i] + moments.mean(i)).collect())
+        let better = || (0..origin.len()).map(|i| origin[i] + moments.mean(i)).collect();
+        // What is mostly rounding error may have a mean outside the data.
+        far.then(better).filter(|better: &Vec<f64>| better.iter().all(|value| value.abs() <= MAX_MEAN))
     }
 
     fn divides_by_cut(&self, division: Division) -> bool {
@@ -229,9 +233,35 @@ impl LeafModel for Gaussian {
         }
     }
 
-    fn are_possible(&self, stats: &[f64], origin: &[f64]) -> bool {
-        let proper = Gaussian { prior: self.prior.proper_fallback(&self.scale), ..self.clone() };
-        n_points(stats) >= 0.0 && proper.posterior(stats, origin, &mut Vec::new()).is_some_and(|(df, s)| df.is_finite() && s.is_finite())
+    fn is_possible(&self, extent: &Extent) -> bool {
+        let centred = extent.holds(&self.scale.mean) && self.prior.centre().is_none_or(|centre| extent.holds(centre));
+        centred && self.scale.is_possible() && self.prior.is_possible()
+    }
+
+    fn extent(&self, inputs: &[(f64, f64)], targets: (f64, f64)) -> Extent {
+        let ranges = inputs[..self.n_regressors].iter().copied().chain([targets]);
+        Extent::new(self.scale.n, ranges)
+    }
+
+    fn largest_stats(&self, origin: &[f64], extent: &Extent) -> Vec<f64> {
+        let farthest: Vec<f64> = (0..origin.len()).map(|i| extent.reach(i, origin[i])).collect();
+        let mut stats = vec![0.0; self.stat_len()];
+        add_point(&mut stats, &vec![0.0; origin.len()], &farthest, extent.weight);
+        stats
+    }
+
+    /// Every entry is a sum of products of two of the values `[1, x, y]`.
+    fn are_possible(&self, stats: &[f64], largest: &[f64]) -> bool {
+        let slack = |ix: usize| SUMS_ROUND_TO * largest[ix];
+        (0..self.point_len() + 1).all(|i| {
+            let own = packed_ix(i, i);
+            stats[own] >= -slack(own)
+                && stats[own] <= (1.0 + 1e-6) * largest[own] + f64::MIN_POSITIVE
+                && (0..i).all(|j| {
+                    let (other, product) = (packed_ix(j, j), packed_ix(i, j));
+                    is_possible_product(stats[product], [stats[own], stats[other]], [slack(own), slack(other)], slack(product))
+                })
+        })
     }
 
     fn prior_stats(&self, origin: &[f64], out: &mut [f64]) {
@@ -319,7 +349,10 @@ impl RegressionLeaf for Gaussian {
     fn student_t(&self, fit: &GaussianFit, origin: &[f64], point: &[f64]) -> StudentT {
         let (location, leverage) = self.locate(fit, origin, point);
         let noise = fit.sum_of_squares / fit.df;
-        StudentT { df: fit.df, location, scale: (noise * (1.0 + leverage)).sqrt(), noise_share: 1.0 / (1.0 + leverage) }
+        let scale = (noise * (1.0 + leverage)).sqrt();
+        // An infinite leverage leaves no share for the noise.
+        let noise_share = if leverage.is_nan() { 0.0 } else { 1.0 / (1.0 + leverage) };
+        StudentT { df: fit.df, location, scale, noise_share }.within_limits(origin[self.n_regressors])
     }
 }
 

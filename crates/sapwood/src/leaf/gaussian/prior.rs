@@ -1,7 +1,7 @@
 //! Priors of Gaussian leaves as pseudo-data: augmented moments about a centre, plus constants.
 
 use super::moments::{product_ix, shift};
-use crate::leaf::{N_POINTS, Scale};
+use crate::leaf::{MAX_MEAN, MAX_SQUARE, N_POINTS, Scale};
 use crate::num::cholesky::{backward_solve, factor_leading, forward_solve, ln_det, packed_ix, packed_len};
 use crate::num::ln;
 use crate::num::special::ln_gamma;
@@ -105,6 +105,11 @@ impl GaussianPrior {
         self.pseudo().map_or(0.5 * m as f64 * crate::num::LN_2PI, |pseudo| pseudo.ln_constant)
     }
 
+    /// Whether any stream has such a prior.
+    pub(super) fn is_possible(&self) -> bool {
+        self.pseudo().is_none_or(Pseudo::is_possible)
+    }
+
     /// A lower bound of `S`, in case rounding takes it below.
     pub(super) fn sum_of_squares_floor(&self) -> f64 {
         self.pseudo().map_or(0.0, |pseudo| pseudo.noise)
@@ -137,11 +142,18 @@ fn noise_constant(nu0: f64, noise: f64) -> f64 {
 }
 
 impl Pseudo {
-    /// Whether the pseudo-data determine every coefficient and the noise variance is positive.
-    pub(crate) fn is_proper(&self) -> bool {
+    /// Whether any stream has such pseudo-data. With extreme units they need not determine every coefficient: products underflow.
+    fn is_possible(&self) -> bool {
+        /// Of the logarithm of a positive number.
+        const MAX_LN: f64 = 746.0;
         let m = self.centre.len();
-        let mut factor = self.moments.clone();
-        factor_leading(&mut factor, m + 1, m) && factor[packed_ix(m, m)] > 0.0
+        let first_ok = self.moments[N_POINTS] == STRENGTH && (1..=m).all(|i| self.moments[packed_ix(i, 0)] == 0.0);
+        let products_ok = (1..=m).all(|i| {
+            (0.0..=MAX_SQUARE).contains(&self.moments[packed_ix(i, i)]) && (1..i).all(|j| self.moments[packed_ix(i, j)].abs() <= MAX_SQUARE)
+        });
+        let centre_ok = self.centre.iter().all(|centre| centre.abs() <= MAX_MEAN);
+        let noise_ok = self.nu0 == NOISE_STRENGTH && (f64::MIN_POSITIVE..=MAX_SQUARE).contains(&self.noise);
+        first_ok && products_ok && centre_ok && noise_ok && self.ln_constant.abs() <= 4.0 * MAX_LN * (m + 1) as f64
     }
 
     /// The unit-information prior: the linear fit to everything seen so far, weighted as `STRENGTH` pseudo-observations with the second
@@ -169,7 +181,9 @@ impl Pseudo {
         let mut factor = correlation.clone();
         let mut slope: Vec<f64> = (0..q).map(|i| shrink * scale.correlation(q, i)).collect();
         let mut explained = 0.0;
+        let mut ln_correlation = 0.0;
         if factor_leading(&mut factor, q, q) {
+            ln_correlation = 0.5 * ln_det(&factor, q);
             forward_solve(&factor, &mut slope);
             explained = slope.iter().map(|v| v * v).sum::<f64>().min(1.0);
             backward_solve(&factor, &mut slope);
@@ -183,7 +197,7 @@ impl Pseudo {
         // Residual degrees of freedom. With hardly more rows than columns the fit gets no credit.
         let freedom = n - m as f64;
         let residual = if freedom > 0.0 { ((1.0 - explained) * n / freedom).clamp(1e-12, 1.0) } else { 1.0 };
-        let noise = NOISE_STRENGTH * NOISE_SHARE * unit * residual;
+        let noise = (NOISE_STRENGTH * NOISE_SHARE * unit * residual).max(f64::MIN_POSITIVE);
 
         // Moments about the mean: first moments are zero; the target's row holds the predictions of the fit.
         let mut moments = vec![0.0; packed_len(m + 1)];
@@ -203,10 +217,9 @@ impl Pseudo {
         }
         moments[product_ix(q, q)] = STRENGTH * quadratic * unit + noise;
 
-        let ln_correlation = ln_det(&factor, q);
         let ln_spread: f64 = (0..q).map(|i| ln(spread(i))).sum();
         let occam = if q == 0 { OCCAM_CONSTANT } else { OCCAM_LINEAR };
-        let ln_constant = m as f64 * occam + 0.5 * ln_correlation + ln_spread + noise_constant(NOISE_STRENGTH, noise);
+        let ln_constant = m as f64 * occam + ln_correlation + ln_spread + noise_constant(NOISE_STRENGTH, noise);
         let centre = (0..=q).map(|i| scale.mean(i)).collect();
         Self { moments, centre, nu0: NOISE_STRENGTH, noise, ln_constant }
     }

@@ -8,7 +8,7 @@ mod tests;
 
 use pulp::{Arch, WithSimd};
 
-use super::{Batch, Bounds, ClassificationLeaf, EncodedPoints, LeafModel, N_POINTS, SWAMPED, n_points};
+use super::{Batch, Bounds, ClassificationLeaf, EncodedPoints, Extent, LeafModel, MAX_TOTAL_WEIGHT, N_POINTS, SWAMPED, n_points};
 use crate::config::Division;
 use crate::num::lanes::{Lane, ln_gamma_parts_lanes, ln_lanes};
 use crate::num::ln;
@@ -222,10 +222,25 @@ impl LeafModel for Multinomial {
         }
     }
 
-    fn are_possible(&self, stats: &[f64], _origin: &[f64]) -> bool {
+    fn is_possible(&self, _extent: &Extent) -> bool {
+        true
+    }
+
+    fn extent(&self, _inputs: &[(f64, f64)], _targets: (f64, f64)) -> Extent {
+        Extent::new(MAX_TOTAL_WEIGHT, std::iter::empty())
+    }
+
+    fn largest_stats(&self, _origin: &[f64], extent: &Extent) -> Vec<f64> {
+        vec![extent.weight; self.stat_len()]
+    }
+
+    fn are_possible(&self, stats: &[f64], largest: &[f64]) -> bool {
+        /// Removing a point leaves a count that is off by at most this much, relative to the number of points: one that is off by more is
+        /// recomputed.
+        const OFF_BY: f64 = 1e-6;
         let n: f64 = counts_in(stats).sum();
-        let slack = 1e-9 * (1.0 + n.abs());
-        counts_in(stats).all(|count| count >= -slack) && (n_points(stats) - n).abs() <= slack
+        let slack = OFF_BY * (1.0 + n.abs());
+        counts_in(stats).all(|count| count >= -slack) && (n_points(stats) - n).abs() <= slack && n <= largest[N_POINTS]
     }
 
     fn ln_z_batch(&self, batch: &mut Batch, _scratch: &mut Vec<Lane>, out: &mut Vec<f64>) {

@@ -25,6 +25,7 @@ use crate::cloud::Cloud;
 use crate::leaf::LeafModel;
 use crate::num::lanes::exp_all;
 use crate::num::ln;
+use crate::tree::{LeafPath, MAX_DEPTH};
 
 /// Buffers that are kept between steps.
 #[derive(Clone, Debug, Default)]
@@ -65,8 +66,8 @@ impl<M: LeafModel> Cloud<M> {
     }
 
     /// Whether a leaf has enough points for two.
-    pub(super) fn can_grow(&self, leaf_ix: usize) -> bool {
-        self.forest.leaf(leaf_ix).n_active() / 2 >= self.settings.min_leaf
+    pub(super) fn can_grow(&self, path: &LeafPath) -> bool {
+        self.forest.leaf(path.leaf()).n_active() / 2 >= self.settings.min_leaf && path.depth() < MAX_DEPTH
     }
 
     /// The weights of staying and pruning, by tree.
@@ -75,7 +76,7 @@ impl<M: LeafModel> Cloud<M> {
         ln_others.clear();
         for TreeLeaf { path, .. } in tree_leaves {
             let ln_prune = prunes.ln_weight(path);
-            let (tree_odds, ln_other) = if ln_prune == f64::NEG_INFINITY && !self.can_grow(path.leaf()) {
+            let (tree_odds, ln_other) = if ln_prune == f64::NEG_INFINITY && !self.can_grow(path) {
                 (Odds::STAY, f64::NEG_INFINITY)
             } else {
                 Odds::new(self.tree_prior.ln_stop(path.depth()) + self.ln_evidence_of(path.leaf()), ln_prune)

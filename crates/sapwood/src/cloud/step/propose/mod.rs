@@ -158,7 +158,7 @@ impl Proposals {
         for (tree, &TreeLeaf { path, number }) in cloud.trees.iter().zip(tree_leaves) {
             let particles = first_particle..first_particle + tree.n_copies;
             first_particle = particles.end;
-            let can_grow = cloud.can_grow(path.leaf());
+            let can_grow = cloud.can_grow(&path);
             let dedup = inserted.dedup_numbers(number);
             for particle in particles {
                 starts.push(all.len());
