@@ -12,6 +12,9 @@ pub const MAX_TOTAL_WEIGHT: f64 = MAX_WEIGHT * MAX_ROWS as f64;
 /// Sums lose at most this share of the largest value they have had to rounding: some ten thousand additions, each to the last of 53 bits.
 pub const SUMS_ROUND_TO: f64 = 1e-9;
 
+/// The range of targets of which nothing is known.
+pub const ANY_TARGET: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+
 /// The total weight of all observations, and the range of every value that enters the statistics of a leaf.
 #[derive(Clone, Debug)]
 pub struct Extent {

@@ -21,7 +21,7 @@ mod scale;
 pub use batch::Batch;
 pub use discriminant::{Covariance, Discriminant, DiscriminantFit, MAX_FULL_INPUTS, Ridge, Shape};
 use extent::is_possible_product;
-pub use extent::{Extent, MAX_MEAN, MAX_SQUARE, MAX_TOTAL_WEIGHT, SUMS_ROUND_TO};
+pub use extent::{ANY_TARGET, Extent, MAX_MEAN, MAX_SQUARE, MAX_TOTAL_WEIGHT, SUMS_ROUND_TO};
 pub use gaussian::{FixedPrior, Gaussian, GaussianFit, GaussianPrior, Pseudo};
 pub use multinomial::{Multinomial, class_count_ix};
 pub use origin::Origin;

@@ -238,12 +238,14 @@ impl<F: Fit> LeafNode<F> {
         pool: &Pool,
         point_stats: &PointStats,
         total: &mut Vec<f64>,
+        is_among_the_data: impl Fn(&[f64]) -> bool,
     ) -> bool {
         if self.origin.is_empty() {
             return false;
         }
         self.total(total);
-        let better = model.better_origin(total, &self.origin);
+        // A mean that is mostly rounding error may lie outside the data.
+        let better = model.better_origin(total, &self.origin).filter(|better| is_among_the_data(better));
         let moved = better.is_some();
         if let Some(origin) = better {
             self.recentre(model, pool, point_stats, &origin.into());

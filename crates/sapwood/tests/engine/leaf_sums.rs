@@ -29,7 +29,7 @@ impl Window {
         self.arrival += 1;
         let slot = self.pool.insert(&[0.0], y, 1.0, self.arrival, |point| point[0] = y);
         self.leaf.insert_point(&self.model, &self.pool, &PointStats::default(), slot);
-        self.leaf.recentre_if_far(&self.model, &self.pool, &PointStats::default(), &mut self.total);
+        self.leaf.recentre_if_far(&self.model, &self.pool, &PointStats::default(), &mut self.total, |_| true);
     }
 
     fn remove_oldest(&mut self) {

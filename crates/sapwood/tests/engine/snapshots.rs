@@ -176,7 +176,7 @@ fn use_model(bank: &mut Bank, data: &Data) {
 fn tampered_bodies_are_refused_or_work() {
     let samples = samples();
     let (mut n_accepted, mut failures) = (0, Vec::new());
-    for seed in 0..20_000u64 {
+    for seed in 0..24_000u64 {
         let (bank, data) = &samples[seed as usize % samples.len()];
         let mut file = bytes(bank);
         tamper(&mut file, &mut Noise::new(seed));

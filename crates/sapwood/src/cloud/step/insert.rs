@@ -3,7 +3,7 @@
 use super::look_up::TreeLeaf;
 use super::weigh::WeighedLeaf;
 use crate::cloud::Cloud;
-use crate::leaf::LeafModel;
+use crate::leaf::{ANY_TARGET, LeafModel};
 
 /// The distinct leaves after the new point has been inserted, by their number in the lookup.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +43,7 @@ impl<M: LeafModel> Cloud<M> {
         weighed_version: u64,
         inserted: &mut InsertedLeaves,
     ) {
-        let Self { forest, model, pool, point_stats, version, .. } = self;
+        let Self { forest, model, pool, point_stats, version, range, .. } = self;
         let InsertedLeaves { leaves, total } = inserted;
         let prior_changed = *version != weighed_version;
         leaves.clear();
@@ -67,7 +67,9 @@ impl<M: LeafModel> Cloud<M> {
             // Leaves with the same statistics are near their origin together.
             let is_centred = !prior_changed && leaves[same_content].is_centred;
             if !is_centred {
-                if leaf.recentre_if_far(model, pool, point_stats, total) || prior_changed {
+                if leaf.recentre_if_far(model, pool, point_stats, total, |origin| model.extent(range, ANY_TARGET).holds(origin))
+                    || prior_changed
+                {
                     // Recomputed in the leaf's own order, its sums round in their own way.
                     leaves[number].same_content = number as u32;
                 } else {

@@ -18,10 +18,10 @@ pub use ridge::Ridge;
 use super::gaussian::with_scratch;
 use super::multinomial::{CLASS, class_of, is_class};
 use super::{
-    Batch, Bounds, ClassificationLeaf, EncodedPoints, Extent, LeafModel, MAX_MEAN, Multinomial, N_POINTS, SUMS_ROUND_TO, SWAMPED, Scale,
-    is_possible_product, n_points,
+    Batch, Bounds, ClassificationLeaf, EncodedPoints, Extent, LeafModel, Multinomial, N_POINTS, SUMS_ROUND_TO, SWAMPED, Scale, n_points,
 };
 use crate::config::Division;
+use crate::num::cholesky::{factor_leading, packed_ix, packed_len};
 use crate::num::lanes::Lane;
 use crate::num::ln;
 use crate::split::Split;
@@ -115,6 +115,40 @@ impl Discriminant {
     fn centre_of(&self, total: &[f64], origin: &[f64]) -> Vec<f64> {
         let offset = |i: usize| if n_points(total) > 0.0 { self.sum_of(total, i) / n_points(total) } else { 0.0 };
         std::iter::once(0.0).chain((0..origin.len()).map(|i| origin[i] + offset(i))).collect()
+    }
+
+    /// Whether each block of second moments, with the counts and first moments of the classes in it, can be that of points.
+    fn scatters_are_possible(&self, stats: &[f64], largest: &[f64]) -> bool {
+        let Layout { n_classes, n_inputs: p, covariance, shape, .. } = self.layout;
+        let blocks = match covariance {
+            Covariance::Pooled => 1,
+            Covariance::ByClass => n_classes,
+        };
+        (0..blocks).all(|block| {
+            let classes = if covariance == Covariance::Pooled { 0..n_classes } else { block..block + 1 };
+            let count = |of: &[f64]| classes.clone().map(|class| of[self.layout.count(class)]).sum::<f64>();
+            let first = |of: &[f64], i: usize| classes.clone().map(|class| of[self.layout.first(class).start + i]).sum::<f64>();
+            let second = self.layout.second(block);
+            // The moments of `[1, x]`. What is not stored does not matter: zero is possible beside any variances.
+            let mut raised = vec![0.0; packed_len(p + 1)];
+            let raise = |value: f64, largest: f64| value + 2.0 * (p + 1) as f64 * SUMS_ROUND_TO * largest + 1e-290;
+            raised[0] = raise(count(stats), count(largest));
+            if shape == Shape::Diagonal {
+                let root = |value: f64| value.max(0.0).sqrt();
+                return (0..p).all(|i| {
+                    let ix = second.start + shape.diagonal_ix(i);
+                    let square = raise(stats[ix], largest[ix]);
+                    let slack = SUMS_ROUND_TO * first(largest, i) + f64::MIN_POSITIVE;
+                    square >= 0.0 && first(stats, i).abs() <= (1.0 + 1e-6) * root(square) * root(raised[0]) + slack
+                });
+            }
+            (0..p).for_each(|i| raised[packed_ix(i + 1, 0)] = first(stats, i));
+            shape.for_each_entry(p, |k, i, j| {
+                let ix = second.start + k;
+                raised[packed_ix(i + 1, j + 1)] = if i == j { raise(stats[ix], largest[ix]) } else { stats[ix] };
+            });
+            factor_leading(&mut raised, p + 1, p + 1)
+        })
     }
 
     /// Sum over classes of an input's first moments.
@@ -249,9 +283,7 @@ impl LeafModel for Discriminant {
             let variance = self.square_of(total, i) / n - mean * mean;
             mean * mean > FAR * (variance + self.ridge.squares[i]) && mean.abs() > 1e-9 * origin[i].abs()
         });
-        // What is mostly rounding error may have a mean outside the data.
-        let better = far.then(|| self.centre_of(total, origin)[CLASS + 1..].to_vec());
-        better.filter(|better| better.iter().all(|value| value.abs() <= MAX_MEAN))
+        far.then(|| self.centre_of(total, origin)[CLASS + 1..].to_vec())
     }
 
     fn divides_by_cut(&self, division: Division) -> bool {
@@ -297,14 +329,7 @@ impl LeafModel for Discriminant {
         let counted: f64 = self.counts_in(stats).sum();
         let counts_ok = (0..self.layout.n_classes).all(|class| stats[self.layout.count(class)] >= -slack(self.layout.count(class)));
         let bounded = stats.iter().zip(largest).all(|(value, largest)| value.abs() <= (1.0 + 1e-6) * largest + f64::MIN_POSITIVE);
-        // A sum of squares is at least that of equally many points at their mean.
-        let squares_ok = |i: usize| {
-            let square_slack = SUMS_ROUND_TO * self.square_of(largest, i) + f64::MIN_POSITIVE;
-            let sum_slack = SUMS_ROUND_TO * self.sum_of(largest, i) + f64::MIN_POSITIVE;
-            let squares = [self.square_of(stats, i), n];
-            squares[0] >= -square_slack && is_possible_product(self.sum_of(stats, i), squares, [square_slack, slack(N_POINTS)], sum_slack)
-        };
-        counts_ok && bounded && (n - counted).abs() <= slack(N_POINTS) && (0..self.layout.n_inputs).all(squares_ok)
+        counts_ok && bounded && (n - counted).abs() <= slack(N_POINTS) && self.scatters_are_possible(stats, largest)
     }
 
     fn ln_z_batch(&self, batch: &mut Batch, scratch: &mut Vec<Lane>, out: &mut Vec<f64>) {

@@ -20,7 +20,7 @@ mod prior;
 pub use prior::{FixedPrior, GaussianPrior, Pseudo};
 
 use super::{
-    Batch, Bounds, EncodedPoints, Extent, LeafModel, MAX_MEAN, RegressionLeaf, SUMS_ROUND_TO, SWAMPED, Scale, is_possible_product, n_points,
+    Batch, Bounds, EncodedPoints, Extent, LeafModel, RegressionLeaf, SUMS_ROUND_TO, SWAMPED, Scale, is_possible_product, n_points,
 };
 use crate::config::Division;
 use crate::num::cholesky::{factor_leading, forward_solve, packed_ix, packed_len};
@@ -212,9 +212,7 @@ impl LeafModel for Gaussian {
             let mean = moments.mean(i);
             mean * mean > FAR * moments.variance(i) && mean.abs() > 1e-9 * origin[i].abs()
         });
-        let better = || (0..origin.len()).map(|i| origin[i] + moments.mean(i)).collect();
-        // What is mostly rounding error may have a mean outside the data.
-        far.then(better).filter(|better: &Vec<f64>| better.iter().all(|value| value.abs() <= MAX_MEAN))
+        far.then(|| (0..origin.len()).map(|i| origin[i] + moments.mean(i)).collect())
     }
 
     fn divides_by_cut(&self, division: Division) -> bool {
@@ -250,10 +248,21 @@ impl LeafModel for Gaussian {
         stats
     }
 
-    /// Every entry is a sum of products of two of the values `[1, x, y]`.
+    /// Every entry is a sum of products of two of the values `[1, x, y]`, so that the whole is positive semi-definite. With many regressors
+    /// that would take too long, and only pairs of values are compared.
     fn are_possible(&self, stats: &[f64], largest: &[f64]) -> bool {
+        const FEW: usize = 32;
         let slack = |ix: usize| SUMS_ROUND_TO * largest[ix];
-        (0..self.point_len() + 1).all(|i| {
+        let dim = self.point_len() + 1;
+        if dim <= FEW {
+            let mut raised = stats.to_vec();
+            // Twice: once for what rounding did to the diagonal, once for what it did beside it.
+            (0..dim).for_each(|i| raised[packed_ix(i, i)] += 2.0 * dim as f64 * slack(packed_ix(i, i)) + 1e-290);
+            if !factor_leading(&mut raised, dim, dim) {
+                return false;
+            }
+        }
+        (0..dim).all(|i| {
             let own = packed_ix(i, i);
             stats[own] >= -slack(own)
                 && stats[own] <= (1.0 + 1e-6) * largest[own] + f64::MIN_POSITIVE

@@ -1,14 +1,16 @@
 //! A leaf: its statistics are possible, and those of its active points.
 
-use super::{is_within, require};
+use super::require;
 use crate::cloud::Cloud;
 use crate::error::Result;
-use crate::leaf::{Extent, Fit, LeafModel, MAX_MEAN, N_POINTS, Origin, SUMS_ROUND_TO};
+use crate::leaf::{ANY_TARGET, Extent, Fit, LeafModel, N_POINTS, Origin, SUMS_ROUND_TO};
 use crate::tree::LeafNode;
 
 /// What all leaves of a cloud are compared with.
 pub struct LeafLimits {
     extent: Extent,
+    /// The same for origins: that of the target only has to be a number, since the engine does not remember all targets.
+    origins: Extent,
     n_box_sides: usize,
     n_particles: u32,
     uses_scores: bool,
@@ -23,6 +25,7 @@ impl LeafLimits {
         Self {
             largest: cloud.model.largest_stats(&origin, &extent),
             extent,
+            origins: cloud.model.extent(&cloud.range, ANY_TARGET),
             origin,
             n_box_sides: if cloud.settings.config.discard.uses_boxes() { cloud.settings.n_inputs } else { 0 },
             n_particles: cloud.n_particles(),
@@ -32,7 +35,7 @@ impl LeafLimits {
 }
 
 pub fn check_leaf<M: LeafModel>(cloud: &Cloud<M>, leaf: &LeafNode<M::Fit>, limits: &LeafLimits) -> Result<()> {
-    require(leaf.origin.iter().all(|origin| is_within(*origin, MAX_MEAN)), "the origin of a leaf is out of range")?;
+    require(limits.origins.holds(&leaf.origin), "the origin of a leaf is not among the data")?;
     let own_largest = (leaf.origin != limits.origin).then(|| cloud.model.largest_stats(&leaf.origin, &limits.extent));
     let largest = own_largest.as_deref().unwrap_or(&limits.largest);
     let mut total = Vec::new();
@@ -71,7 +74,8 @@ fn check_scores<F: Fit>(leaf: &LeafNode<F>, limits: &LeafLimits) -> Result<()> {
     let tallied = limits.uses_scores || (scores.is_empty() && leaf.n_tallied == 0 && !leaf.scored);
     require(tallied, "a leaf has scores that nobody asked for")?;
     require(leaf.n_tallied <= limits.n_particles, "a leaf is tallied more often than there are particles")?;
-    let fits = if scores.is_empty() { !leaf.scored || leaf.n_active() == 0 } else { scores.len() == leaf.n_active() };
+    let unscored = leaf.n_active() == 0 || (!leaf.scored && leaf.n_tallied == 0);
+    let fits = if scores.is_empty() { unscored } else { scores.len() == leaf.n_active() };
     require(fits, "a leaf's scores do not fit its points")?;
     require(scores.iter().all(|score| score.is_finite()), "a discard score is not a number")
 }
