@@ -1,6 +1,6 @@
 """Write the frozen model files of this format version: run once for a version, then never again.
 
-    python tests/files/make_fixtures.py tests/files/fixtures/v2
+    python tests/files/make_fixtures.py tests/files/fixtures/v3
 
 Each model comes with the inputs it is asked about and the answers it gave when it was saved.
 """

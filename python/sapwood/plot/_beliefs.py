@@ -101,7 +101,7 @@ class BankHistoryDisplay(Display):
             members += [distinct[ix] for ix in own]
             columns += [weights[:, ix] for ix in own]
             colours += tints(hue, len(own))
-        if not visible.all():
+        if weights[:, ~visible].any():
             members.append("others")
             columns.append(weights[:, ~visible].sum(axis=1))
             colours.append(GREY)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sapwood.metrics._registry import by_importance
 from sapwood.plot._beliefs import BankHistoryDisplay, ForgettingHistoryDisplay
 from sapwood.plot._calibration import ReliabilityDisplay
@@ -71,7 +73,9 @@ class OverviewDisplay(Display):
         chosen = [*important, *others][:2]
         panels = [] if result.task == "regression" else ["reliability"]
         if len(beliefs):
-            panels += ["forgetting"] if len(beliefs.members) == 1 else ["bank", "forgetting"]
+            # Members for rows at any distance have no weight in the next forecast.
+            n_weighted = np.count_nonzero(beliefs.weights.any(axis=0))
+            panels += ["forgetting"] if n_weighted == 1 else ["bank", "forgetting"]
             panels += ["trees"] * (len(panels) % 2)
         rows = [chosen, ["rows"]] if result.task == "regression" else [chosen]
         return rows + [panels[at : at + 2] for at in range(0, len(panels), 2)]
